@@ -1,0 +1,32 @@
+# Few verbs: setup, demo, test, lint, bench, clean. Each works on a fresh machine with Python 3.11 and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup demo test lint bench clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[all,bench,dev]'
+	touch $@
+
+demo: setup ## two frameworks, two processes, one file
+	$(BIN)/twinmem demo
+
+test: setup ## the whole suite, warnings as errors
+	$(BIN)/python -m pytest -q
+
+lint: setup ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup ## recall and speed, on LOCOMO=path/to/locomo.json
+	$(BIN)/python benchmarks/locomo.py $(or $(LOCOMO),../shared/data/locomo-dev.json)
+	$(BIN)/python benchmarks/scale.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Text to vectors: the bundled model, a cache over any model, a hashing embedder for tests."""

@@ -1,0 +1,213 @@
+"""What all handles of one open database share: the store, the embedder, the clock, the caches."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from shared_core.embedding.model import Model
+from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed
+from shared_core.ports import Clock, TokenCounter, Transaction
+from shared_core.recall.cache import IndexCache
+from shared_core.recall.index import ScopeIndex
+from shared_core.recall.text import ANALYZER
+from shared_core.recall.where import Where
+from shared_core.settings import Settings
+from shared_core.short_term.tokens import count as count_tokens
+from shared_core.steps import Steps
+from shared_core.store import ledger
+from shared_core.store.rows import Draft, draft, micros
+from shared_core.store.sqlite import SqliteStore
+from shared_core.writing.intake import Intake, cut, embedded_text
+
+_EMBEDDER = "embedder"  # the key in `meta` of the embedder whose vectors the memory searches
+_ANALYZER = "analyzer"
+_COUNTED = 512  # accesses that wait in memory before they are written
+
+Progress = Callable[[int, int], None]
+"""Told how much of a long work is done, and of how much."""
+
+
+def system_clock() -> datetime:
+    """The present as aware UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a database was opened with; a second open has to agree."""
+
+    embedder: Any = None
+    llm: Any = None
+    settings: Settings | None = None
+    clock: Clock | None = None
+    key: Any = None
+    durability: str = "process"
+
+    def conflicts(self, other: Options) -> list[str]:
+        """The options that `other` gives and this has differently."""
+        return [
+            name
+            for name in ("embedder", "llm", "settings", "clock", "key")
+            if getattr(other, name) is not None and not _agree(getattr(self, name), getattr(other, name))
+        ] + (["durability"] if other.durability != self.durability else [])
+
+
+def _agree(mine: Any, theirs: Any) -> bool:
+    return mine is theirs or (mine is not None and type(mine) is type(theirs) and bool(mine == theirs))
+
+
+class Engine:
+    """One open database."""
+
+    def __init__(self, address: str | None, options: Options) -> None:
+        if options.durability not in ("process", "power"):
+            raise InvalidInput(f"durability is 'process' or 'power', not {options.durability!r}")
+        if options.llm is not None and not callable(options.llm):
+            raise InvalidType("an llm is a callable that takes a prompt and gives text; see as_llm of the adapters")
+        if options.key is not None:
+            raise InvalidInput("encryption at rest is not part of this version; leave key out, or encrypt the disk")
+        self.options = options
+        self.settings = options.settings or Settings()
+        self._clock = options.clock or system_clock
+        self.model = Model(options.embedder, self.settings)
+        self.llm = options.llm
+        self.count: TokenCounter = self.settings.token_counter or count_tokens
+        self.intake = Intake(self.settings, self.settings.redactor)
+        self.store = SqliteStore(address, busy_timeout=self.settings.busy_timeout, durability=options.durability)
+        self.indexes = IndexCache(self.store, self.settings)
+        self._accesses: dict[int, tuple[int, int]] = {}
+        self._access_lock = threading.Lock()
+        self._pid = os.getpid()
+        self.closed = False
+        self._recut()
+
+    def now(self) -> int:
+        """The clock's present, in microseconds."""
+        value = self._clock()
+        if not isinstance(value, datetime) or value.tzinfo is None:
+            raise InvalidInput("the clock gave a time without a timezone; it has to return aware UTC")
+        return micros(value)
+
+    def open_or_raise(self) -> None:
+        """Refuse work after `close()`."""
+        if self.closed:
+            raise MemoryClosed
+
+    # ------------------------------------------------------------------ the embedder of the database
+
+    def embedder(self, tx: Transaction) -> int | None:
+        """The number of our embedder in this database, None before its first vector.
+
+        Raises `EmbedderMismatch` if the database was embedded with another one.
+        """
+        rows = tx.rows("get_meta", {"key": _EMBEDDER})
+        if not rows:
+            return None
+        number = int(rows[0][0])
+        name, dimensions = next((n, d) for i, n, d in tx.rows("embedders") if i == number)
+        mine = self.model.dimensions
+        if name != self.model.name or (mine is not None and mine != dimensions):
+            raise EmbedderMismatch(
+                f"{self.store.address} holds vectors of {name!r} ({dimensions} dimensions), but was opened with "
+                f"{self.model.name!r} ({mine or 'unknown'} dimensions); open it with {name!r}, or call "
+                "memory.reembed() to move everything to the new one"
+            )
+        self.model.dimensions = dimensions
+        return number
+
+    def ready(self) -> None:
+        """Raise before any embedding is computed if its vectors could not be used."""
+        self.open_or_raise()
+        with self.store.look() as tx:
+            self.embedder(tx)
+
+    def claim_embedder(self, tx: Transaction) -> int | None:
+        """Our number, made on the first write that has a vector."""
+        number = self.embedder(tx)
+        if number is None and self.model.dimensions is not None:
+            number = ledger.ensure_embedder(tx, self.model.name, self.model.dimensions)
+            tx.run("set_meta", {"key": _EMBEDDER, "value": str(number)})
+        return number
+
+    def embed(self, drafts: Sequence[Draft]) -> Steps[None]:
+        """Give drafts their vectors."""
+        texts = [embedded_text(item) for item in drafts]
+        vectors = yield from self.model.packed(texts)
+        for item, vector in zip(drafts, vectors, strict=True):
+            item.vector = vector
+
+    @contextmanager
+    def recalling(self, scope: int, where: Where | None = None) -> Iterator[tuple[Transaction, ScopeIndex]]:
+        """The index of a scope, current, under our embedder."""
+        with self.store.look() as tx:
+            number = self.embedder(tx)
+        with self.indexes.opened(scope, number, self.model.dimensions, where) as opened:
+            yield opened
+
+    # ------------------------------------------------------------------ counting recalls
+
+    def accessed(self, seqs: Sequence[int], now: int) -> None:
+        """Count that records were recalled; written later, so that a search never waits for it."""
+        with self._access_lock:
+            for seq in seqs:
+                self._accesses[seq] = (self._accesses.get(seq, (0, 0))[0] + 1, now)
+            full = len(self._accesses) >= _COUNTED
+        if full:
+            self.flush()
+
+    def accesses(self, seq: int) -> tuple[int, int] | None:
+        """What is counted of a record but not yet written."""
+        return self._accesses.get(seq)
+
+    def flush(self) -> None:
+        """Write what waits in memory."""
+        with self._access_lock:
+            waiting, self._accesses = self._accesses, {}
+        if not waiting or self._pid != os.getpid():
+            return
+        with self.store.write() as tx:
+            alive = {row[0] for row in tx.rows("existing", {"seqs": str(list(waiting))})}
+            tx.many("add_access", [(seq, n, at) for seq, (n, at) in waiting.items() if seq in alive])
+
+    # ------------------------------------------------------------------ upkeep
+
+    def _recut(self) -> None:
+        """Cut every text into words anew if this version of the tokenizer gives other terms."""
+        with self.store.look() as tx:
+            rows = tx.rows("get_meta", {"key": _ANALYZER})
+        if rows and rows[0][0] == str(ANALYZER):
+            return
+        with self.store.write() as tx:
+            if rows:
+                self.recut(tx, [row[0] for row in tx.rows("texts")])
+            tx.run("set_meta", {"key": _ANALYZER, "value": str(ANALYZER)})
+
+    def recut(self, tx: Transaction, seqs: Sequence[int]) -> None:
+        """Give records their words again, out of their texts."""
+        touched: set[int] = set()
+        for seq in seqs:
+            row = tx.rows("raw_record", {"seq": seq})[0]
+            item = draft(row)
+            cut(item, row[29])
+            tx.run("set_words", (item.words, item.shape, seq))
+            touched.add(row[0])
+        for scope in touched:
+            revision = ledger.bump(tx, scope)
+            tx.run("mark_scope_changed", {"scope": scope, "revision": revision})
+
+    def close(self) -> None:
+        """Write what waits and close the database."""
+        if self.closed:
+            return
+        try:
+            self.flush()
+        finally:
+            self.closed = True
+            self.indexes.drop()
+            self.store.close()

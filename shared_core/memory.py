@@ -1,0 +1,344 @@
+"""`AgentMemory`: opens a database, closes it, hands out scopes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from shared_core.engine import Engine, Options, Progress
+from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
+from shared_core.ports import Clock
+from shared_core.scope import Scope
+from shared_core.settings import Settings
+from shared_core.steps import Steps, both, threaded
+from shared_core.store import ledger
+from shared_core.store.rows import draft, instant
+from shared_core.values import CheckReport, Problem, Receipt
+from shared_core.writing.intake import embedded_text, identifier
+
+_open: dict[str, tuple[Engine, int]] = {}
+_factories: dict[str, Callable[[], Mapping[str, Any]]] = {}
+_registry = threading.RLock()
+_REEMBED_BATCH = 256
+
+
+class AgentMemory:
+    """One memory in one database; every handle of the same file in a process shares it.
+
+    >>> with AgentMemory.open(embedder="hashing") as memory:
+    ...     alice = memory.scope(user="alice")
+    ...     fact = alice.add("I live in Lyon")
+    ...     alice.search("Who lives in Lyon?")[0].record.text
+    'I live in Lyon'
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Use `AgentMemory.open`."""
+        self._engine = engine
+        self._closed = False
+
+    # ------------------------------------------------------------------ life
+
+    @classmethod
+    def open(
+        cls,
+        address: str | os.PathLike[str] | None = None,
+        *,
+        embedder: Any = None,
+        llm: Callable[[str], str] | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        key: Any = None,
+        durability: str = "process",
+    ) -> Self:
+        """Open a database, made if it is not there.
+
+        `address`: a path; None (or ":memory:") for a new private database that ends with its last
+        handle. `embedder`: None for the bundled multilingual one, "e5", "hashing", or anything
+        with `embed_documents` and `embed_query`; a file embedded with another one opens, but every
+        verb that needs a vector raises `EmbedderMismatch` until `reembed()`. `llm`: a callable from
+        prompt to text. `clock`: a callable giving aware UTC. `durability`: "process" survives
+        `kill -9`, "power" also a power cut.
+
+        Raises `OptionConflict` if this process has the file open with other options, `StoreDamaged`
+        or `StoreTooNew` for a file that can't be read.
+        """
+        if isinstance(settings, Mapping):
+            settings = Settings(**settings)
+        options = Options(embedder, llm, settings, clock, key, durability)
+        path = _path(address)
+        if path is None:
+            return cls(Engine(None, options))
+        with _registry:
+            if path in _open:
+                engine, handles = _open[path]
+                wrong = engine.options.conflicts(options)
+                if wrong:
+                    raise OptionConflict(
+                        f"{path} is open in this process with another {' and '.join(wrong)}; "
+                        "close that handle first, or open with the same options"
+                    )
+                _open[path] = (engine, handles + 1)
+            else:
+                _open[path] = (Engine(path, options), 1)
+            return cls(_open[path][0])
+
+    @classmethod
+    async def aopen(cls, address: str | os.PathLike[str] | None = None, **options: Any) -> Self:
+        """Async twin of `open`."""
+        return await asyncio.to_thread(cls.open, address, **options)
+
+    @classmethod
+    def register(cls, address: str | os.PathLike[str], factory: Callable[[], Mapping[str, Any]]) -> None:
+        """Tell how a serialised handle of `address` is opened in a new process.
+
+        `factory` gives the options of `open` (embedder, llm, key...) when it is needed. Without it a
+        restored handle opens with the defaults: history works, and what needs another embedder raises.
+        """
+        if not callable(factory):
+            raise InvalidType("register takes a callable that gives the options of open as a dict")
+        path = _path(address)
+        if path is None:
+            raise InvalidInput("a database in memory can't be restored by its address; give a path")
+        with _registry:
+            _factories[path] = factory
+
+    @classmethod
+    def restore(cls, address: str | os.PathLike[str]) -> Self:
+        """Open a database as a serialised handle means it: shared if open here, else as registered."""
+        path = _path(address)
+        with _registry:
+            if path in _open:
+                return cls.open(path)
+            return cls.open(path, **dict(_factories[path]()) if path in _factories else {})
+
+    @property
+    def address(self) -> str | None:
+        """The absolute path of the database; None in memory."""
+        return None if self._engine.store.address == ":memory:" else self._engine.store.address
+
+    def close(self) -> None:
+        """Release this handle; the last one closes the database. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        path = self.address
+        if path is None:
+            self._engine.close()
+            return
+        with _registry:
+            engine, handles = _open.get(path, (self._engine, 1))
+            if handles > 1:
+                _open[path] = (engine, handles - 1)
+                return
+            _open.pop(path, None)
+            self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"AgentMemory({self.address or 'in memory'!r}, embedder={self._engine.model.name!r})"
+
+    def _live(self) -> Engine:
+        if self._closed:
+            raise MemoryClosed
+        return self._engine
+
+    # ------------------------------------------------------------------ who
+
+    def scope(self, *, user: str, agent: str = "default") -> Scope:
+        """The memory of one user with one agent; the only way to read, write or erase.
+
+        Nothing is created until something is written. Ids are compared exactly, byte for byte.
+        Raises `InvalidInput` (a ValueError) for an empty or blank user or agent, or None.
+        """
+        engine = self._live()
+        return Scope(
+            engine, identifier(user, "user", engine.settings), identifier(agent, "agent", engine.settings), self._live
+        )
+
+    def users(self) -> list[str]:
+        """The users of whom anything is kept, sorted."""
+        with self._live().store.look() as tx:
+            return [row[0] for row in tx.rows("users")]
+
+    def agents(self, user: str) -> list[str]:
+        """The agents with which anything of a user is kept, sorted."""
+        engine = self._live()
+        with engine.store.look() as tx:
+            return [row[0] for row in tx.rows("agents", {"user": identifier(user, "user", engine.settings)})]
+
+    def forget(self, user: str) -> Receipt:
+        """Erase everything of a user, with all agents; the receipt says how much it was."""
+        engine = self._live()
+        user = identifier(user, "user", engine.settings)
+        now = engine.now()
+        count, ids, erased = 0, [], {}  # type: int, list[str], dict[str, int]
+        with engine.store.write() as tx:
+            for scope, _ in tx.rows("scopes_of", {"user": user}):
+                receipt = ledger.forget_scope(tx, scope, now)
+                count += receipt.count
+                ids += receipt.ids
+                for name, number in receipt.erased.items():
+                    erased[name] = erased.get(name, 0) + number
+                engine.indexes.drop(scope)
+        engine.model.forget()
+        return Receipt(count=count, ids=tuple(ids), erased=erased, at=instant(now))
+
+    # ------------------------------------------------------------------ upkeep
+
+    def flush(self) -> None:
+        """Write what waits in memory; what a verb has returned is written already."""
+        self._live().flush()
+
+    def purge(self) -> bool:
+        """Overwrite what erased records left in free pages; False while a reader blocks it."""
+        engine = self._live()
+        engine.flush()
+        engine.model.forget()
+        return engine.store.compact()
+
+    def _reembed(self, progress: Progress | None = None) -> Steps[int]:
+        """Move every record to the embedder this handle was opened with; how many were embedded.
+
+        Works in batches, each committed: stopped half way, it goes on where it was, and until the
+        last batch the old vectors stay what is searched. `progress(done, total)` is told of each.
+        """
+        engine = self._live()
+        model = engine.model
+        if model.dimensions is None:
+            yield from model.query("dimensions")
+        assert model.dimensions is not None
+        with engine.store.write() as tx:
+            number = ledger.ensure_embedder(tx, model.name, model.dimensions)
+        with engine.store.look() as tx:
+            total = tx.rows("count_unembedded", {"embedder": number})[0][0]
+        done = after = seen = 0
+        while True:
+            with engine.store.look() as tx:
+                rows = tx.rows("unembedded", {"embedder": number, "after": after, "limit": _REEMBED_BATCH})
+                drafts = {row[0]: draft(tx.rows("raw_record", {"seq": row[0]})[0]) for row in rows}
+            if not rows:
+                break
+            after = rows[-1][0]
+            vectors = yield from model.packed([embedded_text(item) for item in drafts.values()])
+            with engine.store.write() as tx:
+                for (seq, item), vector in zip(drafts.items(), vectors, strict=True):
+                    current = tx.rows("raw_record", {"seq": seq})
+                    if vector is not None and current and current[0][4] == item.text:
+                        tx.run("insert_vector", (seq << 8 | number, vector))
+                        done += 1
+            seen += len(rows)
+            if progress is not None:
+                progress(min(seen, total), total)
+        with engine.store.write() as tx:
+            old = tx.rows("get_meta", {"key": "embedder"})
+            tx.run("set_meta", {"key": "embedder", "value": str(number)})
+            if old and int(old[0][0]) != number:
+                tx.run("drop_other_vectors", {"embedder": int(old[0][0])})
+            tx.run("bump_all")
+            tx.run("mark_all_changed")
+        engine.indexes.drop()
+        return done
+
+    reembed, areembed = both(_reembed)
+
+    def _check(self, fix: bool = False) -> Steps[CheckReport]:
+        """Compare rows, vectors and words; with `fix`, rebuild what can be rebuilt.
+
+        Finds: damage the database engine itself reports, rows without a scope or session, vectors
+        without a record or of a wrong length, texts without a vector or words, links to nothing.
+        """
+        engine = self._live()
+        problems = [Problem(what=line, where="file", fixable=False) for line in engine.store.check()]
+        with engine.store.read() as tx:
+            number = engine.embedder(tx)
+            records = tx.rows("count_records")[0][0]
+            vectors = tx.rows("count_vectors", {"embedder": number})[0][0] if number is not None else 0
+            orphans = [row[0] for row in tx.rows("orphan_vectors")]
+            wrong = [row[0] for row in tx.rows("vector_lengths")]
+            wordless = [row[0] for row in tx.rows("wordless")]
+            homeless = [row[0] for row in tx.rows("homeless")]
+            links = tx.rows("orphan_links")
+            bare = tx.rows("unembedded", {"embedder": -1 if number is None else number, "after": 0, "limit": -1})
+            missing = {}
+            for row in bare:
+                item = draft(tx.rows("raw_record", {"seq": row[0]})[0])
+                if embedded_text(item):
+                    missing[row[0]] = item
+        for what, found, fixable in (
+            ("a vector without a record", orphans, True),
+            ("a vector of a wrong length", wrong, True),
+            ("a record without words", wordless, True),
+            ("a text without a vector", missing, True),
+            ("a link to nothing", links, True),
+            ("a record without a scope or session", homeless, False),
+        ):
+            problems += [Problem(what=what, where=f"row {item}", fixable=fixable) for item in found]
+        fixed = 0
+        if fix and any(p.fixable for p in problems):
+            if wrong:
+                with engine.store.look() as tx:
+                    for key in wrong:
+                        raw = tx.rows("raw_record", {"seq": key >> 8})
+                        if raw and embedded_text(draft(raw[0])):
+                            missing[key >> 8] = draft(raw[0])
+            packed = yield from engine.model.packed([embedded_text(item) for item in missing.values()])
+            with engine.store.write() as tx:
+                tx.many("delete_vector", [(key,) for key in [*orphans, *wrong]])
+                tx.many("delete_link", links)
+                engine.recut(tx, wordless)
+                number = engine.claim_embedder(tx)
+                for seq, vector in zip(missing, packed, strict=True):
+                    if vector is not None and tx.rows("raw_record", {"seq": seq}):
+                        tx.run("insert_vector", (seq << 8 | number, vector))
+                tx.run("bump_all")
+                tx.run("mark_all_changed")
+            engine.indexes.drop()
+            fixed = sum(p.fixable for p in problems)
+        return CheckReport(records=records, vectors=vectors, problems=tuple(problems), fixed=fixed)
+
+    check, acheck = both(_check)
+
+    ausers = threaded(users)
+    aagents = threaded(agents)
+    aforget = threaded(forget)
+    aflush = threaded(flush)
+    apurge = threaded(purge)
+    aclose = threaded(close)
+
+
+def _path(address: str | os.PathLike[str] | None) -> str | None:
+    """The absolute path of an address; None for a database in memory."""
+    if address is None:
+        return None
+    if not isinstance(address, str | os.PathLike):
+        raise InvalidType(f"an address is a path, not {type(address).__name__}")
+    text = os.fspath(address)
+    if not isinstance(text, str):
+        raise InvalidType("an address is a text path, not bytes")
+    if text == ":memory:":
+        return None
+    if not text.strip() or "\0" in text:
+        raise InvalidInput("an address is a path such as 'agent.db'; this one is empty or holds NUL")
+    if "://" in text:
+        raise InvalidInput(f"{text.split('://')[0]}:// addresses are not supported by this version; give a file path")
+    return os.path.realpath(text)

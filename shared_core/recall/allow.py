@@ -1,0 +1,65 @@
+"""Which slots a search may return: decided before the cut, never after it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from shared_core.recall.index import KINDS, STATUSES, Mask, ScopeIndex
+from shared_core.recall.where import Where, evaluate
+from shared_core.values import Kind, Status
+
+_ACTIVE = STATUSES.index(Status.ACTIVE)
+_ARCHIVED = STATUSES.index(Status.ARCHIVED)
+
+
+def allowed(
+    index: ScopeIndex,
+    *,
+    now: int,
+    kinds: Collection[Kind] | None = None,
+    where: Where | None = None,
+    session: int | None = None,
+    exclude: Collection[int] = (),
+    as_of: int | None = None,
+) -> Mask | None:
+    """The slots that pass, or None for all of them.
+
+    Without `as_of`: what is active, valid and not expired at `now`. With it: what was stored and
+    true at that time, whether or not it was replaced since. `session` is a session's number,
+    `exclude` holds seqs. A filter that names `status` decides about status itself.
+    """
+    masks: list[Mask] = []
+    if len(index) < index.size:
+        masks.append(index["live"])
+    at = now if as_of is None else as_of
+    for column, late in (("expires", True), ("valid_until", True), ("valid_from", False)):
+        mask = index[column] > at if late else index[column] <= at
+        if not mask.all():
+            masks.append(mask)
+    if as_of is not None:
+        masks.append(index["created"] <= as_of)
+        masks.append(index["status"] != _ARCHIVED)
+    elif where is None or not _names_status(where):
+        mask = index["status"] == _ACTIVE
+        if not mask.all():
+            masks.append(mask)
+    if kinds is not None:
+        masks.append(np.isin(index["kind"], [KINDS.index(kind) for kind in kinds]))
+    if session is not None:
+        masks.append(index["session"] == index.session_code(session))
+    if where is not None:
+        masks.append(index.fields.mask(where, index.size))
+    slots = [index.slot_of[seq] for seq in exclude if seq in index.slot_of]
+    if slots:
+        mask = np.ones(index.size, np.bool_)
+        mask[slots] = False
+        masks.append(mask)
+    return np.logical_and.reduce(masks) if masks else None
+
+
+def _names_status(where: Where) -> bool:
+    named: list[bool] = []
+    evaluate(where, lambda test: named.append(test.key == "status" and not test.metadata), lambda c, parts: None)
+    return any(named)

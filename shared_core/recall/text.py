@@ -1,0 +1,225 @@
+"""Words of any language: the one tokenizer of the memory.
+
+Text is NFKC-normalised and case-folded. Latin words are stemmed (Snowball's English stemmer,
+which is harmless to other languages since questions pass through it too), their accents folded,
+stop words dropped. Scripts written without spaces give overlapping character pairs, and single
+characters so that a one-character question finds them. Numbers and identifiers stay whole:
+`QX-7741`, `v1.2`, `svc-alpha` and `C++` are one term each, beside their parts.
+
+Nothing here parses operators: any user text is a legal query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import unicodedata
+from array import array
+from functools import lru_cache
+
+# Scripts cut into pairs: Han, kana, Hangul (spaced, but glued to its particles), Thai, Lao, Burmese, Khmer.
+_UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7a3\U00020000-\U0003ffff"
+)
+_LETTER = rf"[^\W_{_UNSPACED}]"
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:[-_./+@:&#']+[a-z0-9]+)*(?:\+\+|#(?![a-z0-9]))?")
+_TOKEN = re.compile(rf"[{_UNSPACED}]+|{_LETTER}+(?:[-_./+@:&#'’]+{_LETTER}+)*(?:\+\+|#(?!{_LETTER}))?")
+_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_PARTS = re.compile(r"[-_./+@:&#'’]+")
+_LONGEST_STEMMED = 64
+_STEMMING = threading.Lock()  # PyStemmer's object keeps state between calls
+
+ANALYZER = 1
+"""Version of the terms this module gives; a database with another one is cut into words anew."""
+
+_STOP = frozenset(
+    "a about above after again all also am an and any are as at be because been before being below between both but"
+    " by can could did do does doing down during each few for from further get gets getting got had has have having he"
+    " her here hers herself him himself his how i if in into is it its itself just let lets me more most my myself no"
+    " nor not now of off on once only or other our ours ourselves out over own please really same she should so some"
+    " such than that the their theirs them themselves then there these they this those through to too under until up"
+    " us very was we were what when where which while who whom whose why will with would you your yours yourself"
+    " yourselves".split()
+)
+_CONTRACTION = re.compile(r"(?:n't|'re|'ve|'ll|'d|'m|'s)$")
+_STOP_CHARACTERS = frozenset("的了着过吗呢吧啊呀么嘛哦和与或在是我你他她它们这那就也都还又很把被让给对从到个")
+
+# Bits of `shape`: what the ranker wants to know of a text without reading it again.
+QUESTION = 1
+DIGITS = 2
+SHORT = 4
+_SHORT_TERMS = 3
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no database or model takes: each becomes U+FFFD.
+
+    >>> clean("bad \\ud83d") == "bad \\ufffd"
+    True
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def is_blank(text: str) -> bool:
+    """True where nothing can be seen: spaces, control and format characters only.
+
+    >>> is_blank(" \\u200b\\ufeff\\n"), is_blank("a")
+    (True, False)
+    """
+    return not any(unicodedata.category(c)[0] not in "ZC" for c in text)
+
+
+def has_words(text: str) -> bool:
+    """True where a text says anything: a letter, a number, or a pictograph; punctuation alone does not.
+
+    >>> has_words("？！"), has_words("C++"), has_words("🎉")
+    (False, True, True)
+    """
+    return any(unicodedata.category(c)[0] in "LN" or unicodedata.category(c) == "So" for c in text)
+
+
+def normal(text: str) -> str:
+    """NFKC and case folding; identical for texts that look the same."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+@lru_cache(maxsize=1)
+def _stemmer():  # type: ignore[no-untyped-def]
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+def _fold(word: str) -> str:
+    if word.isascii():
+        return word
+    bare = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    return bare if bare.isascii() else word  # only Latin letters lose their accents
+
+
+def _stem(word: str) -> str:
+    word = _fold(word)
+    if len(word) > _LONGEST_STEMMED or not word.isascii() or not word.isalpha():
+        return word
+    with _STEMMING:
+        return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=100_000)
+def _word_terms(token: str) -> tuple[str, ...]:
+    """The terms of one spaced token: the whole identifier, then its parts, stemmed; no stop words."""
+    if token.isalnum():
+        return () if token in _STOP else (_stem(token),)
+    whole = token.replace("’", "'")
+    if whole.endswith("'s"):
+        return _word_terms(whole[:-2])
+    if _CONTRACTION.search(whole):
+        return (whole,)
+    found = [_fold(whole)]
+    for part in _PARTS.split(whole):
+        if part and part not in _STOP:
+            found.append(_stem(part))
+    return tuple(dict.fromkeys(found))
+
+
+def _run_terms(run: str) -> list[str]:
+    """Overlapping pairs of a run without spaces; a pair of function characters says nothing."""
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    return [p for p in pairs if p[0] not in _STOP_CHARACTERS or p[1] not in _STOP_CHARACTERS]
+
+
+def _tokens(text: str) -> list[str]:
+    text = normal(text)
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text as it is kept, in order, repeated as often as they stand there.
+
+    >>> terms("Caroline's cats like QX-7741")
+    ['carolin', 'cat', 'like', 'qx-7741', 'qx', '7741']
+    >>> terms("我喜欢喝茶")
+    ['我喜', '喜欢', '欢喝', '喝茶', '喜', '欢', '喝', '茶']
+    """
+    found: list[str] = []
+    for token in _tokens(text):
+        if token.isascii() or not _UNSPACED_START.match(token):
+            found += _word_terms(token)
+        else:
+            found += _run_terms(token)
+            found += [c for c in token if c not in _STOP_CHARACTERS]
+    return found
+
+
+def query_terms(text: str) -> list[str]:
+    """The distinct terms to look for: pairs rather than single characters, contractions last.
+
+    >>> query_terms("Who likes 茶, and 乌龙茶?")
+    ['like', '茶', '乌龙', '龙茶']
+    """
+    found: list[str] = []
+    contractions: list[str] = []
+    for token in _tokens(text):
+        if not token.isascii() and _UNSPACED_START.match(token):
+            found += _run_terms(token) if len(token) > 1 else [token]
+            continue
+        given = _word_terms(token)
+        if len(given) == 1 and _CONTRACTION.search(given[0]):
+            contractions += given
+        else:
+            found += given
+    found = list(dict.fromkeys(found))
+    # Only when nothing else is asked for do function words count: "don't" alone is a question too.
+    return found or list(dict.fromkeys(contractions))
+
+
+@lru_cache(maxsize=200_000)
+def term_id(term: str) -> int:
+    """A term's number: 64 bits of BLAKE2b, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+@lru_cache(maxsize=100_000)
+def _ascii_ids(token: str) -> tuple[int, ...]:
+    return tuple(term_id(term) for term in _word_terms(token))
+
+
+def pack(text: str, *extra: str) -> bytes:
+    """The term ids of a text as kept in its row: 8 bytes each, with repeats.
+
+    `extra` are further words of the record that are no part of its text: a speaker, a date.
+    """
+    ids = array("Q")
+    for part in (text, *extra):
+        lowered = part.lower() if part.isascii() else ""
+        if lowered and "," not in lowered:
+            for token in _ASCII_TOKEN.findall(lowered):
+                ids.extend(_ascii_ids(token))
+        else:
+            ids.extend([term_id(term) for term in terms(part)])
+    return ids.tobytes()
+
+
+_QUESTION = re.compile(r"[?？]\s*$|[吗呢么]\s*[?？。.!！]*\s*$")
+_DIGIT = re.compile(r"\d|[一二三四五六七八九十百千万两]")
+
+
+def shape(text: str, count: int) -> int:
+    """Bit flags of a text that has `count` terms: a question, with digits, short."""
+    flags = QUESTION if _QUESTION.search(text[-12:]) else 0
+    if _DIGIT.search(text):
+        flags |= DIGITS
+    if count <= _SHORT_TERMS:
+        flags |= SHORT
+    return flags

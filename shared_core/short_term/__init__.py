@@ -1,0 +1,1 @@
+"""Short-term memory: what goes into the prompt."""

@@ -1,0 +1,318 @@
+"""The rules of writing: one transaction a write, one way in, one cascade out.
+
+Everything here works on an open transaction; whoever opens it decides what belongs together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from shared_core.errors import InvalidInput
+from shared_core.ports import Transaction
+from shared_core.store.rows import Draft, draft, dump, instant, load
+from shared_core.values import Receipt
+
+_LOG = 20_000  # erased rows remembered for caches; one that is further behind is built anew
+
+
+def new_id(now: int) -> str:
+    """A fresh record id: the time first, so that ids sort by creation, then 64 random bits."""
+    return f"{now:014x}{os.urandom(8).hex()}"
+
+
+def turn_id(session: str, message_id: str) -> str:
+    """The record id of a message: the same message of the same session is one turn."""
+    key = f"{len(session)}:{session}{message_id}".encode("utf-8", "surrogatepass")
+    return "turn-" + hashlib.blake2b(key, digest_size=16).hexdigest()
+
+
+def scope_id(tx: Transaction, user: str, agent: str) -> int | None:
+    """The scope's row, or None where nothing was ever written; reading creates nothing."""
+    rows = tx.rows("find_scope", {"user": user, "agent": agent})
+    return rows[0][0] if rows else None
+
+
+def ensure_scope(tx: Transaction, user: str, agent: str, now: int) -> int:
+    """The scope's row, made on the first write."""
+    found = scope_id(tx, user, agent)
+    if found is None:
+        tx.run("add_scope", {"user": user, "agent": agent, "now": now})
+        found = scope_id(tx, user, agent)
+    assert found is not None
+    return found
+
+
+def ensure_session(tx: Transaction, scope: int, name: str, now: int) -> int:
+    """The session's row, made on its first message, open again if it had ended."""
+    key = {"scope": scope, "name": name}
+    rows = tx.rows("find_session", key)
+    if not rows:
+        tx.run("add_session", {**key, "now": now})
+        rows = tx.rows("find_session", key)
+    elif rows[0][3] is not None:
+        tx.run("reopen_session", {"session": rows[0][0]})
+    return int(rows[0][0])
+
+
+def bump(tx: Transaction, scope: int) -> int:
+    """The revision of this write; caches that hold a lower one read what changed."""
+    return int(tx.rows("bump_scope", {"scope": scope})[0][0])
+
+
+def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder: int | None) -> tuple[list[int], int]:
+    """Write drafts and give the seq of each, in order, and the first seq that is new.
+
+    A draft with an id that exists replaces that record and keeps its creation time. A draft with a
+    digest that exists is the same fact told again: `seen` rises, metadata merges, importance takes
+    the higher, and a superseded record stays superseded.
+    """
+    revision = bump(tx, scope)
+    first = int(tx.rows("next_seq")[0][0])
+    seq = first
+    seqs: list[int] = []
+    fresh: list[tuple[Any, ...]] = []
+    vectors: list[tuple[int, bytes]] = []
+    waiting: dict[Any, tuple[int, Draft]] = {}  # not yet inserted, by id or digest
+    audit: list[tuple[Any, ...]] = []
+    for item in drafts:
+        key: Any = item.id if item.id is not None else item.digest
+        if key is not None and key in waiting:
+            # The same id or fact twice in one batch: write what waits, so that the rule below sees it.
+            _insert(tx, fresh, vectors)
+            waiting.clear()
+        if item.id is not None:
+            rows = tx.rows("seq_by_id", (scope, item.id))
+            if rows:
+                _replace(tx, scope, rows[0][0], item, revision, now, embedder)
+                audit.append((scope, item.id, "replaced", None, now))
+                seqs.append(rows[0][0])
+                continue
+        elif item.digest is not None:
+            rows = tx.rows("seq_by_digest", (scope, item.digest))
+            if rows and (rows[0][1] is None or rows[0][1] > now):
+                audit.append((scope, _again(tx, rows[0][0], item, revision, now), "told again", None, now))
+                seqs.append(rows[0][0])
+                continue
+            if rows:  # told again after its end: it begins anew
+                item.id = rows[0][2]
+                _replace(tx, scope, rows[0][0], item, revision, now, embedder)
+                audit.append((scope, item.id, "replaced", None, now))
+                seqs.append(rows[0][0])
+                continue
+        if item.id is None:
+            item.id = new_id(now)
+        if key is not None:
+            waiting[key] = (seq, item)
+        fresh.append(item.row(scope, seq, revision, now))
+        if item.vector is not None and embedder is not None:
+            vectors.append((seq << 8 | embedder, item.vector))
+        seqs.append(seq)
+        seq += 1
+    _insert(tx, fresh, vectors)
+    if seq > first:
+        tx.run("audit_added", {"scope": scope, "first": first})
+    if audit:
+        tx.many("add_audit", audit)
+    return seqs, first
+
+
+def change(tx: Transaction, scope: int, seq: int, item: Draft, now: int, embedder: int | None) -> None:
+    """Write a changed record over its row; its vectors are replaced only if `embedder` is given."""
+    write_back(tx, scope, seq, item, bump(tx, scope), now, embedder)
+
+
+def _insert(tx: Transaction, fresh: list[tuple[Any, ...]], vectors: list[tuple[int, bytes]]) -> None:
+    if len(fresh) == 1:
+        tx.run("insert_record", fresh[0])
+    elif fresh:
+        tx.many("insert_record", fresh)
+    if vectors:
+        tx.many("insert_vector", vectors)
+    fresh.clear()
+    vectors.clear()
+
+
+def _replace(tx: Transaction, scope: int, seq: int, item: Draft, revision: int, now: int, embedder: int | None) -> None:
+    old = draft(tx.rows("raw_record", {"seq": seq})[0])
+    # A turn that is sent again keeps its place; whatever has no session of its own keeps the old one.
+    if item.session is None or item.session == old.session:
+        item = replace(item, session=old.session, position=old.position)
+    item.created_at = old.created_at
+    write_back(tx, scope, seq, item, revision, now, embedder)
+
+
+def write_back(
+    tx: Transaction, scope: int, seq: int, item: Draft, revision: int, now: int, embedder: int | None
+) -> None:
+    """Write a changed draft over its row: the words and vectors of the old text go with it."""
+    item.updated_at = now
+    tx.run("delete_record", (seq,))
+    tx.run("insert_record", item.row(scope, seq, revision, now))
+    if embedder is not None:
+        tx.run("delete_vectors", (seq << 8, seq << 8 | 255))
+        if item.vector is not None:
+            tx.run("insert_vector", (seq << 8 | embedder, item.vector))
+
+
+def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> str:
+    old = tx.rows("raw_record", {"seq": seq})[0]
+    merged = {**(load(old[13]) or {}), **(load(item.metadata) or {})}
+    tx.run(
+        "touch_record",
+        {
+            "seq": seq,
+            "metadata": dump(merged) if merged else None,
+            "importance": item.importance,
+            "now": now,
+            "revision": revision,
+        },
+    )
+    return str(old[1])
+
+
+# ---------------------------------------------------------------------- the one way out
+
+
+def erase(
+    tx: Transaction, scope: int, seqs: Iterable[int], now: int, *, action: str = "deleted", derived: bool = True
+) -> Receipt:
+    """Erase records and all that came only from them: the one cascade behind every deletion.
+
+    Vectors, words, access counts, provenance, pending work, outcomes, traces, relations and
+    questions go with their record; with `derived`, so do the records that no other source
+    supports. What remains is a keyed hash (tombstone) and an audit row without content.
+    """
+    gone = list(dict.fromkeys(int(seq) for seq in seqs))
+    if derived:
+        edge = gone
+        while edge:
+            rows = tx.rows("derived_only_from", {"seqs": json.dumps(gone)})
+            known = set(gone)
+            edge = [row[0] for row in rows if row[0] not in known]
+            gone += edge
+    if not gone:
+        return Receipt(count=0, at=instant(now))
+    revision = bump(tx, scope)
+    counts = {"records": 0}
+    ids = []
+    key = secret(tx)
+    for seq in gone:
+        rows = tx.rows("raw_record", {"seq": seq})
+        if not rows or rows[0][0] != scope:
+            continue
+        item = draft(rows[0])
+        ids.append(str(item.id))
+        counts["records"] += 1
+        for name, statement in _BELONGINGS:
+            touched = tx.run(statement, (seq,))
+            counts[name] = counts.get(name, 0) + max(touched, 0)
+        counts["vectors"] = counts.get("vectors", 0) + tx.run("delete_vectors", (seq << 8, seq << 8 | 255))
+        if item.superseded_by is not None or item.supersedes is not None:
+            link = {"scope": scope, "id": item.id, "revision": revision}
+            tx.run("unlink_superseding", link)
+            tx.run("unlink_superseded", link)
+        tx.run("delete_record", (seq,))
+        tx.run("scrub_audit", (scope, item.id))
+        tx.run("add_audit", (scope, item.id, action, None, now))
+        tx.run("add_erased", (scope, revision, seq))
+        tx.run("add_tombstone", (scope, tombstone(key, item), now))
+    if tx.rows("count_erased", {"scope": scope})[0][0] > _LOG:
+        tx.run("forget_erased", {"scope": scope})
+        tx.run("raise_horizon", {"scope": scope, "revision": revision})
+    erased = {name: count for name, count in counts.items() if count}
+    return Receipt(count=counts["records"], ids=tuple(ids), erased=erased, at=instant(now))
+
+
+_BELONGINGS = (
+    ("access counts", "delete_access"),
+    ("links", "delete_links"),
+    ("links", "delete_links_to"),
+    ("pending", "delete_pending"),
+    ("outcomes", "delete_outcomes"),
+    ("traces", "delete_traces"),
+    ("traces", "delete_traces_of"),
+    ("inferences", "delete_premises_of"),
+    ("relations", "delete_relations_of"),
+    ("questions", "delete_questions_of"),
+)
+
+_SCOPE_PARTS = (
+    ("pending", "clear_scope_pending"),
+    ("questions", "clear_scope_questions"),
+    ("inferences", "clear_scope_premises"),
+    ("relations", "clear_scope_relations"),
+    ("aliases", "clear_scope_aliases"),
+    ("entities", "clear_scope_entities"),
+    ("rules", "clear_scope_rules"),
+    ("archives", "clear_scope_archive"),
+    ("vault", "clear_scope_vault"),
+)
+
+
+def erase_all(tx: Transaction, scope: int, now: int) -> Receipt:
+    """Erase everything of a scope: its records by the cascade, then all that hangs on the scope."""
+    receipt = erase(tx, scope, [row[0] for row in tx.rows("scope_seqs", {"scope": scope})], now)
+    counts = dict(receipt.erased)
+    sessions = tx.run("drop_sessions", {"scope": scope})
+    for name, statement in (*_SCOPE_PARTS,):
+        counts[name] = counts.get(name, 0) + max(tx.run(statement, {"scope": scope}), 0)
+    counts["sessions"] = counts.get("sessions", 0) + max(sessions, 0)
+    return receipt.model_copy(update={"erased": {name: count for name, count in counts.items() if count}})
+
+
+def forget_scope(tx: Transaction, scope: int, now: int) -> Receipt:
+    """Erase a scope with its row and log; only tombstones stay."""
+    receipt = erase_all(tx, scope, now)
+    tx.run("clear_scope_audit", {"scope": scope})
+    tx.run("clear_scope_erased", {"scope": scope})
+    tx.run("drop_scope", {"scope": scope})
+    return receipt
+
+
+def tombstone(key: bytes, item: Draft) -> bytes:
+    """The keyed hash of a record's content: tells it when it comes back, says nothing of it."""
+    content = "\x1f".join((item.kind, item.text, str(item.event_time), item.message_id or ""))
+    return hmac.digest(key, content.encode("utf-8", "surrogatepass"), "sha256")
+
+
+def secret(tx: Transaction) -> bytes:
+    """The key of this database's tombstones, made once."""
+    rows = tx.rows("get_meta", {"key": "tombstone key"})
+    if not rows:
+        tx.run("set_meta", {"key": "tombstone key", "value": os.urandom(32).hex()})
+        rows = tx.rows("get_meta", {"key": "tombstone key"})
+    return bytes.fromhex(rows[0][0])
+
+
+# ---------------------------------------------------------------------- embedders
+
+
+def embedder_id(tx: Transaction, name: str, dimensions: int) -> int | None:
+    """The number of a known embedder, or None."""
+    for number, known, size in tx.rows("embedders"):
+        if known == name and size == dimensions:
+            return int(number)
+    return None
+
+
+def ensure_embedder(tx: Transaction, name: str, dimensions: int) -> int:
+    """The number of an embedder, given one at its first vector."""
+    found = embedder_id(tx, name, dimensions)
+    if found is not None:
+        return found
+    number = len(tx.rows("embedders"))
+    if number > 255:
+        raise InvalidInput("this database has known 256 embedders, which is the most it can; copy it to a new one")
+    tx.run("add_embedder", {"id": number, "name": name, "dimensions": dimensions})
+    return number
+
+
+def audit(tx: Transaction, scope: int, record: str | None, action: str, now: int, detail: Mapping[str, Any]) -> None:
+    """One entry of the audit log."""
+    tx.run("add_audit", (scope, record, action, dump(dict(detail)) if detail else None, now))

@@ -1,0 +1,241 @@
+-- The schema, designed whole: later parts of the memory fill columns instead of adding them.
+-- Times are integers: microseconds since 1970 in UTC. Payloads are JSON in ASCII.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Who: a scope is a user with one agent. Its revision counts its writes; caches compare it.
+-- `horizon`: the log of erased rows is complete from this revision on.
+CREATE TABLE scope (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    revision INTEGER NOT NULL DEFAULT 0,
+    horizon INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    UNIQUE (user, agent)
+);
+
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL REFERENCES scope (id),
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    summary TEXT,                 -- the running summary (A4) and how far it reaches
+    summarised INTEGER NOT NULL DEFAULT 0,
+    snapshot TEXT,                -- facts and state so far (A5)
+    state TEXT,                   -- JSON: task stack (A6), tool state (A7), settings of the session
+    UNIQUE (scope, name)
+);
+
+CREATE TABLE record (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL REFERENCES scope (id),
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    type TEXT,
+    text TEXT NOT NULL,
+    subject TEXT, predicate TEXT, object TEXT,
+    polarity INTEGER NOT NULL DEFAULT 1,
+    entities TEXT,                -- JSON list
+    source TEXT NOT NULL,
+    importance REAL NOT NULL,
+    confidence REAL NOT NULL,
+    metadata TEXT,                -- JSON object
+    event_time INTEGER,
+    valid_from INTEGER, valid_until INTEGER,
+    expires_at INTEGER,           -- a hard end
+    confirmed_at INTEGER,         -- freshness counts from here (D5)
+    pinned INTEGER NOT NULL DEFAULT 0,
+    status TEXT NOT NULL DEFAULT 'active',
+    seen INTEGER NOT NULL DEFAULT 1,
+    supersedes TEXT, superseded_by TEXT,
+    session INTEGER REFERENCES session (id),
+    position INTEGER,             -- order inside the session, never by clock
+    message_id TEXT, role TEXT, name TEXT,
+    body TEXT,                    -- JSON: content parts, tool calls, the framework's own dict
+    digest BLOB,                  -- same digest, same fact
+    words BLOB,                   -- term ids of the text, for the word index
+    shape INTEGER NOT NULL DEFAULT 0,   -- bit flags of the text, for the ranker
+    revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX record_id ON record (scope, id);
+CREATE INDEX record_revision ON record (scope, revision);
+CREATE INDEX record_session ON record (session, position) WHERE session IS NOT NULL;
+CREATE INDEX record_digest ON record (scope, digest) WHERE digest IS NOT NULL;
+
+CREATE TABLE embedder (
+    id INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 255),
+    name TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    UNIQUE (name, dimensions)
+);
+
+-- All pieces of one record under one embedder: unit vectors in float16, one after the other.
+-- The key is packed so that the largest table needs no second index.
+CREATE TABLE vector (
+    id INTEGER PRIMARY KEY,       -- record.seq << 8 | embedder.id
+    record INTEGER GENERATED ALWAYS AS (id >> 8) VIRTUAL,
+    embedder INTEGER GENERATED ALWAYS AS (id & 255) VIRTUAL,
+    pieces BLOB NOT NULL
+);
+
+-- Counted apart from the record, so that a search never touches what caches watch.
+CREATE TABLE access (
+    record INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    last_at INTEGER NOT NULL
+);
+
+-- Which record came from which, and through what.
+CREATE TABLE provenance (
+    record INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    extractor TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (record, source)
+) WITHOUT ROWID;
+CREATE INDEX provenance_source ON provenance (source);
+
+-- What an LLM has still to derive: committed with the turn, resumed after a crash.
+CREATE TABLE pending (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL,
+    session INTEGER,
+    record INTEGER,
+    work TEXT NOT NULL,
+    detail TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL
+);
+CREATE INDEX pending_scope ON pending (scope, work);
+CREATE INDEX pending_record ON pending (record);
+
+-- Which rows are gone, so that caches of other processes drop them. No content.
+CREATE TABLE erased (
+    scope INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    record INTEGER NOT NULL,
+    PRIMARY KEY (scope, revision, record)
+) WITHOUT ROWID;
+
+-- Keyed hashes of what was deleted, so that an import or a re-extraction does not bring it back.
+CREATE TABLE tombstone (
+    scope INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, hash)
+) WITHOUT ROWID;
+
+CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL,
+    record TEXT,
+    action TEXT NOT NULL,
+    detail TEXT,
+    created_at INTEGER NOT NULL
+);
+CREATE INDEX audit_record ON audit (scope, record);
+
+-- Conflicts that wait for the user's answer (D3, strategy ask).
+CREATE TABLE question (
+    id TEXT PRIMARY KEY,
+    scope INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    choices TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    record INTEGER,
+    created_at INTEGER NOT NULL,
+    answered_at INTEGER
+) WITHOUT ROWID;
+CREATE INDEX question_scope ON question (scope);
+
+-- The knowledge graph (B4 to B6). A relation without a record was told directly.
+CREATE TABLE entity (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL,
+    key TEXT NOT NULL,            -- NFKC, case-folded, spaces collapsed
+    name TEXT NOT NULL,           -- the spelling shown
+    type TEXT,
+    attributes TEXT,
+    merged_into INTEGER,          -- undoable: the row stays
+    created_at INTEGER NOT NULL,
+    UNIQUE (scope, key)
+);
+CREATE TABLE alias (
+    scope INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    entity INTEGER NOT NULL,
+    told INTEGER NOT NULL DEFAULT 1,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, key, entity)
+) WITHOUT ROWID;
+CREATE TABLE relation (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL,
+    subject INTEGER NOT NULL,
+    predicate TEXT NOT NULL,
+    object INTEGER NOT NULL,
+    polarity INTEGER NOT NULL DEFAULT 1,
+    confidence REAL NOT NULL,
+    record INTEGER,
+    rule TEXT,                    -- the rule that inferred it, if any
+    attributes TEXT,
+    valid_from INTEGER, valid_until INTEGER,
+    created_at INTEGER NOT NULL
+);
+CREATE INDEX relation_scope ON relation (scope, subject);
+CREATE INDEX relation_record ON relation (record) WHERE record IS NOT NULL;
+CREATE TABLE premise (
+    relation INTEGER NOT NULL,
+    premise INTEGER NOT NULL,
+    PRIMARY KEY (relation, premise)
+) WITHOUT ROWID;
+CREATE TABLE rule (
+    scope INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, name)
+) WITHOUT ROWID;
+
+-- How often a procedure (a record of kind rule) was tried, and worked (B7).
+CREATE TABLE outcome (
+    record INTEGER NOT NULL,
+    success INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    detail TEXT
+);
+CREATE INDEX outcome_record ON outcome (record);
+
+-- Which memories were in the context of a reply (C6).
+CREATE TABLE trace (
+    reply INTEGER NOT NULL,
+    record INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    score REAL NOT NULL,
+    PRIMARY KEY (reply, record)
+) WITHOUT ROWID;
+CREATE INDEX trace_record ON trace (record);
+
+-- What was moved to cold storage, and where it lies (B8).
+CREATE TABLE archive (
+    id TEXT PRIMARY KEY,
+    scope INTEGER NOT NULL,
+    session TEXT,
+    address TEXT NOT NULL,
+    manifest TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Reversible tokens of redacted values, encrypted (E1).
+CREATE TABLE vault (
+    scope INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    secret BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, token)
+) WITHOUT ROWID;

@@ -1,0 +1,1 @@
+"""Append-only schema changes, one SQL file each; a released file is never edited."""

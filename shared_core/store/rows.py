@@ -1,0 +1,150 @@
+"""Between values and rows: times as microseconds, JSON in ASCII, drafts as tuples."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared_core.values import Kind, Message, Record, Status, Triple
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def micros(when: datetime) -> int:
+    """Microseconds since 1970 of an aware datetime, exact.
+
+    >>> micros(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    return (when - _EPOCH) // _MICROSECOND
+
+
+def instant(value: int) -> datetime:
+    """The aware UTC datetime of `micros`."""
+    return _EPOCH + timedelta(microseconds=value)
+
+
+def moment(value: int | None) -> datetime | None:
+    """The aware UTC datetime of `micros`, or None."""
+    return None if value is None else instant(value)
+
+
+def dump(value: Any) -> str:
+    """JSON in ASCII, so that NUL and lone surrogates survive every backend."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=True)
+
+
+def load(text: str | None) -> Any:
+    """The value of `dump`, or None."""
+    return None if text is None else json.loads(text)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A record on its way in: validated, redacted, cut into words, embedded; not yet written."""
+
+    kind: str
+    text: str
+    id: str | None = None
+    type: str | None = None
+    triple: Triple | None = None
+    polarity: bool = True
+    entities: str | None = None
+    source: str = "user"
+    importance: float = 0.5
+    confidence: float = 1.0
+    metadata: str | None = None
+    event_time: int | None = None
+    valid_from: int | None = None
+    valid_until: int | None = None
+    expires_at: int | None = None
+    pinned: bool = False
+    session: int | None = None
+    position: int | None = None
+    message_id: str | None = None
+    role: str | None = None
+    name: str | None = None
+    body: str | None = None
+    digest: bytes | None = None
+    words: bytes | None = None
+    shape: int = 0
+    created_at: int | None = None
+    updated_at: int | None = None
+    seen: int = 1
+    status: str = "active"
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    vector: bytes | None = None
+
+    def row(self, scope: int, seq: int, revision: int, now: int) -> tuple[Any, ...]:
+        """The parameters of `insert_record`."""
+        subject, predicate, object_ = self.triple or (None, None, None)
+        created = now if self.created_at is None else self.created_at
+        return (
+            scope, self.id, self.kind, self.type, self.text, subject, predicate, object_, self.polarity,
+            self.entities, self.source, self.importance, self.confidence, self.metadata, self.event_time,
+            self.valid_from, self.valid_until, self.expires_at, self.pinned, self.session, self.position,
+            self.message_id, self.role, self.name, self.body, self.digest, self.words, self.shape, revision,
+            created, now if self.updated_at is None else self.updated_at, self.seen, self.status,
+            self.supersedes, self.superseded_by, seq,
+        )  # fmt: skip
+
+    def record(self, now: int, session: str | None) -> Record:
+        """The value this draft becomes; skips validation, since the draft is validated."""
+        created = instant(now if self.created_at is None else self.created_at)
+        return Record.model_construct(
+            id=self.id or "", kind=Kind(self.kind), text=self.text, type=self.type, triple=self.triple,
+            polarity=self.polarity, entities=tuple(load(self.entities) or ()), source=self.source,
+            importance=self.importance, confidence=self.confidence, metadata=load(self.metadata) or {},
+            event_time=moment(self.event_time), expires_at=moment(self.expires_at), pinned=self.pinned,
+            session=session, message_id=self.message_id, role=self.role, name=self.name, status=Status(self.status),
+            seen=self.seen, accesses=0, accessed_at=None, supersedes=self.supersedes,
+            superseded_by=self.superseded_by, valid_from=moment(self.valid_from),
+            valid_until=moment(self.valid_until), created_at=created,
+            updated_at=instant(now if self.updated_at is None else self.updated_at),
+        )  # fmt: skip
+
+
+def draft_copy(item: Draft) -> Draft:
+    """A draft to change while the old one is still needed."""
+    return replace(item)
+
+
+def draft(row: tuple[Any, ...]) -> Draft:
+    """A draft out of a row of `raw_record`, to change and write back."""
+    return Draft(
+        id=row[1], kind=row[2], type=row[3], text=row[4],
+        triple=None if row[5] is None else Triple(row[5], row[6], row[7]), polarity=bool(row[8]),
+        entities=row[9], source=row[10], importance=row[11], confidence=row[12], metadata=row[13],
+        event_time=row[14], valid_from=row[15], valid_until=row[16], expires_at=row[17], pinned=bool(row[18]),
+        session=row[19], position=row[20], message_id=row[21], role=row[22], name=row[23], body=row[24],
+        digest=row[25], words=row[26], shape=row[27], created_at=row[29], updated_at=row[30], seen=row[31],
+        status=row[32], supersedes=row[33], superseded_by=row[34],
+    )  # fmt: skip
+
+
+def record(row: tuple[Any, ...]) -> Record:
+    """The value of a row with the columns `{record}` of the SQL file, the first being its seq."""
+    return Record.model_construct(
+        id=row[1], kind=Kind(row[2]), type=row[3], text=row[4],
+        triple=None if row[5] is None else Triple(row[5], row[6], row[7]), polarity=bool(row[8]),
+        entities=tuple(load(row[9]) or ()), source=row[10], importance=row[11], confidence=row[12],
+        metadata=load(row[13]) or {}, event_time=moment(row[14]), expires_at=moment(row[15]), pinned=bool(row[16]),
+        session=row[17], message_id=row[18], role=row[19], name=row[20], status=Status(row[21]), seen=row[22],
+        accesses=row[23] or 0, accessed_at=moment(row[24]), supersedes=row[25], superseded_by=row[26],
+        valid_from=moment(row[27]), valid_until=moment(row[28]), created_at=instant(row[29]),
+        updated_at=instant(row[30]),
+    )  # fmt: skip
+
+
+def message(row: tuple[Any, ...]) -> Message:
+    """The value of a row of `session_messages`."""
+    body = load(row[5]) or {}
+    return Message.model_construct(
+        id=row[1], role=row[2], name=row[3], content=body.get("content", row[4]), created_at=moment(row[6]),
+        tool_calls=tuple(body.get("tool_calls", ())), tool_call_id=body.get("tool_call_id"),
+        payload=body.get("payload"),
+    )  # fmt: skip

@@ -1,0 +1,241 @@
+-- name: get_meta
+SELECT value FROM meta WHERE key = :key;
+-- name: set_meta
+INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: find_scope
+SELECT id, revision FROM scope WHERE user = :user AND agent = :agent;
+-- name: add_scope
+INSERT INTO scope (user, agent, created_at) VALUES (:user, :agent, :now) ON CONFLICT (user, agent) DO NOTHING;
+-- name: bump_scope
+UPDATE scope SET revision = revision + 1 WHERE id = :scope RETURNING revision;
+-- name: scope_horizon
+SELECT revision, horizon FROM scope WHERE id = :scope;
+-- name: drop_scope
+DELETE FROM scope WHERE id = :scope;
+-- name: scopes_of
+SELECT id, agent FROM scope WHERE user = :user ORDER BY agent;
+-- name: users
+SELECT DISTINCT user FROM scope
+WHERE EXISTS (SELECT 1 FROM record WHERE record.scope = scope.id)
+   OR EXISTS (SELECT 1 FROM session WHERE session.scope = scope.id)
+ORDER BY user;
+-- name: agents
+SELECT agent FROM scope
+WHERE user = :user AND (EXISTS (SELECT 1 FROM record WHERE record.scope = scope.id)
+   OR EXISTS (SELECT 1 FROM session WHERE session.scope = scope.id))
+ORDER BY agent;
+
+-- name: find_session
+SELECT id, name, created_at, ended_at, summary, summarised, snapshot, state FROM session
+WHERE scope = :scope AND name = :name;
+-- name: add_session
+INSERT INTO session (scope, name, created_at) VALUES (:scope, :name, :now) ON CONFLICT (scope, name) DO NOTHING;
+-- name: end_session
+UPDATE session SET ended_at = :now WHERE id = :session;
+-- name: reopen_session
+UPDATE session SET ended_at = NULL WHERE id = :session AND ended_at IS NOT NULL;
+-- name: reset_session
+UPDATE session SET summary = NULL, summarised = 0, snapshot = NULL WHERE id = :session;
+-- name: drop_session
+DELETE FROM session WHERE id = :session;
+-- name: drop_sessions
+DELETE FROM session WHERE scope = :scope;
+-- name: session_names
+SELECT name FROM session WHERE scope = :scope ORDER BY id;
+-- name: last_position
+SELECT coalesce(max(position), 0) FROM record WHERE session = :session;
+-- name: session_messages
+SELECT seq, message_id, role, name, text, body, created_at, id FROM record
+WHERE session = :session AND kind = 'turn' ORDER BY position;
+-- name: last_messages
+SELECT seq, message_id, role, name, text, body, created_at, id FROM record
+WHERE session = :session AND kind = 'turn' ORDER BY position DESC LIMIT :last;
+-- name: session_records
+SELECT seq, id FROM record WHERE session = :session ORDER BY position;
+
+-- name: insert_record
+INSERT INTO record (scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance,
+    confidence, metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role,
+    name, body, digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+-- name: next_seq
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'record'), 0) + 1;
+-- name: delete_record
+DELETE FROM record WHERE seq = ?;
+-- name: touch_record
+UPDATE record SET seen = seen + 1, metadata = :metadata, importance = max(importance, :importance), updated_at = :now,
+    revision = :revision
+WHERE seq = :seq;
+-- name: seq_by_id
+SELECT seq FROM record WHERE scope = ? AND id = ?;
+-- name: seq_by_digest
+SELECT seq, expires_at, id FROM record WHERE scope = ? AND digest = ?;
+-- name: raw_record
+SELECT scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance, confidence,
+    metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role, name, body,
+    digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq
+FROM record WHERE seq = :seq;
+-- name: get_record
+SELECT {record} WHERE r.scope = :scope AND r.id = :id;
+-- name: records_by_seq
+SELECT {record} WHERE r.seq IN (SELECT value FROM json_each(:seqs));
+-- name: scope_records
+SELECT {record} WHERE r.scope = :scope ORDER BY r.seq;
+-- name: count_by_kind
+SELECT kind, count(*) FROM record WHERE scope = :scope AND status = 'active'
+    AND (expires_at IS NULL OR expires_at > :now)
+GROUP BY kind ORDER BY kind;
+-- name: turn_texts
+SELECT text FROM record WHERE scope = :scope AND kind = 'turn';
+-- name: scope_seqs
+SELECT seq, id FROM record WHERE scope = :scope;
+-- name: body_of
+SELECT body FROM record WHERE seq = :seq;
+
+-- name: changed
+SELECT r.seq, r.id, r.kind, r.session, r.position, r.role, r.name, r.importance, r.confidence,
+    coalesce(r.event_time, r.created_at), r.status, r.valid_from, r.valid_until, r.expires_at, r.words, r.shape,
+    v.pieces, r.created_at
+FROM record r LEFT JOIN vector v ON v.id = (r.seq << 8 | :embedder)
+WHERE r.scope = :scope AND r.revision > :revision;
+-- name: erased_since
+SELECT record FROM erased WHERE scope = :scope AND revision > :revision;
+-- name: changed_records
+SELECT {record} WHERE r.scope = :scope AND r.revision > :revision;
+
+-- name: embedders
+SELECT id, name, dimensions FROM embedder ORDER BY id;
+-- name: add_embedder
+INSERT INTO embedder (id, name, dimensions) VALUES (:id, :name, :dimensions);
+-- name: insert_vector
+INSERT INTO vector (id, pieces) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET pieces = excluded.pieces;
+-- name: delete_vectors
+DELETE FROM vector WHERE id BETWEEN ? AND ?;
+-- name: count_vectors
+SELECT count(*) FROM vector WHERE embedder = :embedder;
+-- name: unembedded
+SELECT seq, scope, kind, text, name, role FROM record r
+WHERE seq > :after AND text <> '' AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.id = (r.seq << 8 | :embedder))
+ORDER BY seq LIMIT :limit;
+-- name: count_unembedded
+SELECT count(*) FROM record r
+WHERE text <> '' AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.id = (r.seq << 8 | :embedder));
+-- name: drop_other_vectors
+DELETE FROM vector WHERE embedder = :embedder;
+-- name: mark_changed
+UPDATE record SET revision = ? WHERE seq = ?;
+-- name: bump_all
+UPDATE scope SET revision = revision + 1;
+-- name: mark_all_changed
+UPDATE record SET revision = (SELECT revision FROM scope WHERE scope.id = record.scope);
+-- name: orphan_vectors
+SELECT id FROM vector v WHERE NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = (v.id >> 8));
+-- name: delete_vector
+DELETE FROM vector WHERE id = ?;
+-- name: vector_lengths
+SELECT v.id, length(v.pieces), e.dimensions FROM vector v LEFT JOIN embedder e ON e.id = (v.id & 255)
+WHERE e.id IS NULL OR length(v.pieces) = 0 OR length(v.pieces) % (2 * e.dimensions) <> 0;
+-- name: wordless
+SELECT seq FROM record WHERE words IS NULL;
+-- name: texts
+SELECT seq FROM record WHERE text <> '';
+-- name: mark_scope_changed
+UPDATE record SET revision = :revision WHERE scope = :scope;
+-- name: existing
+SELECT seq FROM record WHERE seq IN (SELECT value FROM json_each(:seqs));
+-- name: set_words
+UPDATE record SET words = ?, shape = ? WHERE seq = ?;
+-- name: homeless
+SELECT seq FROM record r WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = r.scope)
+    OR (session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM session n WHERE n.id = r.session));
+-- name: orphan_links
+SELECT record, source FROM provenance p WHERE NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = p.record)
+    OR NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = p.source);
+-- name: delete_link
+DELETE FROM provenance WHERE record = ? AND source = ?;
+-- name: count_records
+SELECT count(*) FROM record;
+
+-- name: add_access
+INSERT INTO access (record, count, last_at) VALUES (?, ?, ?)
+ON CONFLICT (record) DO UPDATE SET count = count + excluded.count, last_at = max(last_at, excluded.last_at);
+-- name: accesses_of
+SELECT record, count, last_at FROM access WHERE record IN (SELECT value FROM json_each(:seqs));
+-- name: delete_access
+DELETE FROM access WHERE record = ?;
+
+-- name: add_link
+INSERT INTO provenance (record, source, extractor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: derived_only_from
+SELECT DISTINCT p.record FROM provenance p JOIN json_each(:seqs) gone ON gone.value = p.source
+WHERE NOT EXISTS (
+    SELECT 1 FROM provenance q WHERE q.record = p.record AND q.source NOT IN (SELECT value FROM json_each(:seqs)));
+-- name: delete_links
+DELETE FROM provenance WHERE record = ?;
+-- name: delete_links_to
+DELETE FROM provenance WHERE source = ?;
+-- name: sources_of
+SELECT r.id, r.message_id, s.name, p.extractor FROM provenance p JOIN record r ON r.seq = p.source
+LEFT JOIN session s ON s.id = r.session WHERE p.record = :seq ORDER BY p.source;
+
+-- name: delete_pending
+DELETE FROM pending WHERE record = ?;
+-- name: delete_outcomes
+DELETE FROM outcome WHERE record = ?;
+-- name: delete_traces
+DELETE FROM trace WHERE record = ?;
+-- name: delete_traces_of
+DELETE FROM trace WHERE reply = ?;
+-- name: delete_premises_of
+DELETE FROM premise WHERE relation IN (SELECT id FROM relation WHERE record = ?);
+-- name: delete_relations_of
+DELETE FROM relation WHERE record = ?;
+-- name: delete_questions_of
+DELETE FROM question WHERE record = ?;
+-- name: unlink_superseding
+UPDATE record SET superseded_by = NULL, revision = :revision WHERE scope = :scope AND superseded_by = :id;
+-- name: unlink_superseded
+UPDATE record SET supersedes = NULL, revision = :revision WHERE scope = :scope AND supersedes = :id;
+-- name: add_erased
+INSERT INTO erased (scope, revision, record) VALUES (?, ?, ?);
+-- name: count_erased
+SELECT count(*) FROM erased WHERE scope = :scope;
+-- name: forget_erased
+DELETE FROM erased WHERE scope = :scope;
+-- name: raise_horizon
+UPDATE scope SET horizon = :revision WHERE id = :scope;
+-- name: add_tombstone
+INSERT INTO tombstone (scope, hash, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: clear_scope_pending
+DELETE FROM pending WHERE scope = :scope;
+-- name: clear_scope_questions
+DELETE FROM question WHERE scope = :scope;
+-- name: clear_scope_premises
+DELETE FROM premise WHERE relation IN (SELECT id FROM relation WHERE scope = :scope);
+-- name: clear_scope_relations
+DELETE FROM relation WHERE scope = :scope;
+-- name: clear_scope_aliases
+DELETE FROM alias WHERE scope = :scope;
+-- name: clear_scope_entities
+DELETE FROM entity WHERE scope = :scope;
+-- name: clear_scope_rules
+DELETE FROM rule WHERE scope = :scope;
+-- name: clear_scope_archive
+DELETE FROM archive WHERE scope = :scope;
+-- name: clear_scope_vault
+DELETE FROM vault WHERE scope = :scope;
+-- name: clear_scope_audit
+DELETE FROM audit WHERE scope = :scope;
+-- name: clear_scope_erased
+DELETE FROM erased WHERE scope = :scope;
+
+-- name: add_audit
+INSERT INTO audit (scope, record, action, detail, created_at) VALUES (?, ?, ?, ?, ?);
+-- name: audit_added
+INSERT INTO audit (scope, record, action, created_at)
+SELECT scope, id, 'added', created_at FROM record WHERE scope = :scope AND seq >= :first;
+-- name: audit_of
+SELECT action, created_at, detail FROM audit WHERE scope = :scope AND record = :id ORDER BY id;
+-- name: scrub_audit
+UPDATE audit SET detail = NULL WHERE scope = ? AND record = ?;

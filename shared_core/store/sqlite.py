@@ -1,0 +1,287 @@
+"""SQLite as the truth: connections, transactions, migrations.
+
+Why a pool and not one connection a thread: threads come and go (worker threads of event loops,
+request handlers), and a connection that outlives its thread leaks. A connection here belongs to
+whoever is using it; after a fork the child starts with an empty pool and never touches, not even
+to close them, the connections of its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any
+
+from shared_core.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from shared_core.store.sql import statements
+
+_IDLE = 8  # connections kept open between uses
+_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def translated(error: sqlite3.Error, address: str) -> StoreError:
+    """The memory's own error for a driver's error; the only place where they are told apart."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _BUSY_CODES:
+        return StoreBusy(f"{address}: the database is locked by another process; try again ({error})")
+    if code in _DAMAGED_CODES:
+        return StoreDamaged(f"{address}: not a readable twinmem database ({error}); restore a backup or check the path")
+    return StoreError(f"{address}: {error}")
+
+
+class SqliteTransaction:
+    """Named statements on one connection."""
+
+    __slots__ = ("_connection", "_sql")
+
+    def __init__(self, connection: sqlite3.Connection, sql: Mapping[str, str]) -> None:
+        self._connection = connection
+        self._sql = sql
+
+    def rows(self, statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(self._sql[statement], parameters).fetchall()
+
+    def each(self, statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        return self._connection.execute(self._sql[statement], parameters)
+
+    def run(self, statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()) -> int:
+        return self._connection.execute(self._sql[statement], parameters).rowcount
+
+    def many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
+        self._connection.executemany(self._sql[statement], parameters)
+
+
+class SqliteStore:
+    """One SQLite database, in a file or in memory, used by any number of threads.
+
+    `durability`: "process" (WAL, synchronous normal) survives `kill -9`; "power" (synchronous
+    full) also survives a power cut, at the cost of one disk flush a write.
+    """
+
+    def __init__(self, path: str | None, *, busy_timeout: float = 30.0, durability: str = "process") -> None:
+        self.address = path or ":memory:"
+        self._uri = f"file:/twinmem-{uuid.uuid4().hex}?vfs=memdb" if path is None else None
+        self._path = path
+        self._timeout = busy_timeout
+        self._synchronous = {"process": "NORMAL", "power": "FULL"}[durability]
+        self._sql = statements("sqlite")
+        self._writing = threading.Lock()  # writers of one process queue here, fairly and without polling
+        self._pool_lock = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._inherited: list[sqlite3.Connection] = []
+        self._pid = os.getpid()
+        self._closed = False
+        # A memdb lives as long as a connection to it does; this one is never lent.
+        self._anchor: sqlite3.Connection | None = None
+        try:
+            first = self._connect()
+        except sqlite3.Error as error:
+            raise translated(error, self.address) from error
+        try:
+            self._migrate(first)
+        except BaseException as error:
+            first.close()
+            if isinstance(error, sqlite3.Error):
+                raise translated(error, self.address) from error
+            raise
+        if path is None:
+            self._anchor = first
+        else:
+            self._idle.append(first)
+
+    # ------------------------------------------------------------------ connections
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._uri or str(self._path),
+            uri=self._uri is not None,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        try:
+            if self._uri is None:
+                self._to_wal(connection)
+            connection.execute(f"PRAGMA synchronous={self._synchronous}")
+            connection.execute("PRAGMA temp_store=MEMORY")
+            connection.execute("PRAGMA secure_delete=ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _to_wal(self, connection: sqlite3.Connection) -> None:
+        # Switching a new file to WAL takes an exclusive lock that ignores the busy timeout, so two
+        # processes that create the same file at once have to take turns here.
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BUSY_CODES or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    def _after_fork(self) -> None:
+        # The parent's connections, locks and anchor are its own: kept alive, never used or closed.
+        with self._pool_lock:
+            if self._pid == os.getpid():
+                return
+            self._inherited += self._idle
+            self._idle = []
+            self._writing = threading.Lock()
+            self._pid = os.getpid()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        if self._pid != os.getpid():
+            self._pool_lock = threading.Lock()
+            self._after_fork()
+        with self._pool_lock:
+            connection = self._idle.pop() if self._idle else None
+        pid = self._pid
+        try:
+            if connection is None:
+                connection = self._connect()
+            yield connection
+        except sqlite3.Error as error:
+            raise translated(error, self.address) from error
+        finally:
+            if connection is not None and pid == os.getpid():
+                with self._pool_lock:
+                    keep = not self._closed and len(self._idle) < _IDLE
+                    if keep:
+                        self._idle.append(connection)
+                if not keep:
+                    connection.close()
+
+    # ------------------------------------------------------------------ transactions
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteTransaction]:
+        """A consistent view: what is committed now, whatever is written meanwhile."""
+        with self._connection() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield SqliteTransaction(connection, self._sql)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def look(self) -> Iterator[SqliteTransaction]:
+        """Single statements, each its own view: for one look-up a transaction would only cost."""
+        with self._connection() as connection:
+            yield SqliteTransaction(connection, self._sql)
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteTransaction]:
+        """One write transaction, committed whole or not at all."""
+        if self._pid != os.getpid():
+            self._pool_lock = threading.Lock()
+            self._after_fork()
+        with self._writing, self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield SqliteTransaction(connection, self._sql)
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            else:
+                try:
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+
+    # ------------------------------------------------------------------ life cycle
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        known = migrations()
+        newest = known[-1][0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == newest:
+            return
+        if version > newest:
+            raise StoreTooNew(
+                f"{self.address} has schema {version}, this twinmem reads up to {newest}; upgrade twinmem to open it"
+            )
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise StoreDamaged(f"{self.address} is a SQLite database of another program; give another path")
+            for number, _, script in known:
+                if number > version:
+                    for statement in split(script):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version={number:d}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def check(self) -> list[str]:
+        """What SQLite's own integrity check says, nothing if it is content."""
+        with self._connection() as connection:
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    def compact(self) -> bool:
+        """Rewrite the file without its free pages and empty the WAL; False if a reader blocks it."""
+        if self._uri is not None:
+            return True
+        with self._writing, self._connection() as connection:
+            try:
+                connection.execute("VACUUM")
+                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY_CODES:
+                    return False
+                raise
+        return not busy
+
+    def close(self) -> None:
+        """Close every connection that is not in use; those in use close when they are returned."""
+        if self._pid != os.getpid():
+            return
+        with self._pool_lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        if self._anchor is not None:
+            self._anchor.close()
+            self._anchor = None
+
+
+def migrations() -> list[tuple[int, str, str]]:
+    """All migrations in order: number, name, SQL."""
+    found = []
+    for file in files("shared_core.store.migrations").iterdir():
+        if file.name.endswith(".sql"):
+            number, _, name = file.name.removesuffix(".sql").partition("_")
+            found.append((int(number), name, file.read_text(encoding="utf-8")))
+    return sorted(found)
+
+
+def split(script: str) -> list[str]:
+    """The statements of a script, so that they run inside one transaction (executescript commits)."""
+    found, buffer = [], ""
+    for line in script.splitlines(keepends=True):
+        buffer += line
+        if sqlite3.complete_statement(buffer):
+            found.append(buffer.strip())
+            buffer = ""
+    return found
