@@ -30,7 +30,7 @@ from shared_core.values import Message
 
 KS = (1, 5, 10, 25, 50)
 DEPTH = max(KS)
-SCORES = tuple(f"R@{k}" for k in KS) + ("MRR",)
+SCORES = (*(f"R@{k}" for k in KS), "MRR")
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 SEED = 20240229
 TIMED = 60  # questions a conversation in the timed pass: enough for a mean, and the slowest peers stay bearable
@@ -305,11 +305,11 @@ def _report(
             if name.startswith("control"):
                 del row["ms/query"]  # a control doesn't search
         lost = losses(totals[Twinmem.name], others, (*SCORES, "ms/query"), ("ms/query",))
-        out.print(report.losing(lost))
+        out.print(report.losing(lost, others))
     return {
         "benchmark": "locomo",
         "file": Path(path).name,
-        "scored": "turn-level, fractional, all categories, candidates of the same conversation, MRR within the first 50",
+        "scored": "turn-level, fractional, all categories, candidates of the same conversation, MRR within 50",
         "conversations": [sample.name for sample in samples],
         "n": n,
         "skipped": skipped,

@@ -66,13 +66,13 @@ def _llamaindex_embedding(embedder: Shared) -> Any:
 
     class Bundled(BaseEmbedding):
         def _get_text_embedding(self, text: str) -> list[float]:
-            return embedder.embed_documents([text])[0].tolist()
+            return [float(x) for x in embedder.embed_documents([text])[0]]
 
         def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
             return [vector.tolist() for vector in embedder.embed_documents(texts)]
 
         def _get_query_embedding(self, query: str) -> list[float]:
-            return embedder.embed_query(query).tolist()
+            return [float(x) for x in embedder.embed_query(query)]
 
         async def _aget_query_embedding(self, query: str) -> list[float]:
             return self._get_query_embedding(query)
@@ -174,7 +174,7 @@ class LlamaIndexBm25(Peer):
     distributions = ("llama-index-retrievers-bm25", "llama-index-core")
 
     def build(self, texts: Sequence[str], ids: Sequence[str]) -> None:
-        from llama_index.retrievers.bm25 import BM25Retriever
+        from llama_index.retrievers.bm25 import BM25Retriever  # type: ignore[import-untyped]
 
         self._size = len(texts)
         self._retriever = BM25Retriever.from_defaults(nodes=_llamaindex_nodes(texts, ids), similarity_top_k=1)

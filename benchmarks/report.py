@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -131,12 +131,13 @@ def table(
     return out
 
 
-def losing(lost: Sequence[tuple[str, str, float, float]]) -> str:
-    """`scoring.losses` as lines to print."""
-    if not lost:
-        return "[bold]What loses:[/bold] nothing"
+def losing(lost: Sequence[tuple[str, str, float, float]], rivals: Collection[str]) -> str:
+    """`scoring.losses` as lines to print, with how many `rivals` were measured: nothing lost to no one is nothing."""
+    head = f"[bold]What loses[/bold] (against {len(rivals)} peers and controls):"
+    if not rivals or not lost:
+        return f"{head} nothing" if rivals else f"{head} not known, none was measured"
     lines = [
         f"  {name}: {figure(name, ours)} against {figure(name, theirs)} of {other}"
         for name, other, ours, theirs in lost
     ]
-    return "\n".join(["[bold]What loses:[/bold]", *lines])
+    return "\n".join([head, *lines])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,14 +95,14 @@ class Prepared:
         self._vectors = vectors
         self._rows = {text: row for row, text in enumerate(texts)}
 
-    def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_documents(self, texts: Sequence[str]) -> Any:
         """A float32 matrix with one unit row a text."""
         rows = [self._rows.get(text, -1) for text in texts]
         if -1 not in rows:
             return self._vectors[rows]
         return np.stack([self.embed_query(text) for text in texts])
 
-    def embed_query(self, text: str) -> np.ndarray:
+    def embed_query(self, text: str) -> Any:
         """A float32 unit vector."""
         row = self._rows.get(text)
         if row is not None:
@@ -197,4 +198,4 @@ def _clustered(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)

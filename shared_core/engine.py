@@ -81,6 +81,7 @@ class Engine:
         self.intake = Intake(self.settings, self.settings.redactor)
         self.store = SqliteStore(address, busy_timeout=self.settings.busy_timeout, durability=options.durability)
         self.indexes = IndexCache(self.store, self.settings)
+        self._agreed = False
         self._accesses: dict[int, tuple[int, int]] = {}
         self._access_lock = threading.Lock()
         self._pid = os.getpid()
@@ -106,11 +107,10 @@ class Engine:
 
         Raises `EmbedderMismatch` if the database was embedded with another one.
         """
-        rows = tx.rows("get_meta", {"key": _EMBEDDER})
+        rows = tx.rows("current_embedder")
         if not rows:
             return None
-        number = int(rows[0][0])
-        name, dimensions = next((n, d) for i, n, d in tx.rows("embedders") if i == number)
+        number, name, dimensions = rows[0]
         mine = self.model.dimensions
         if name != self.model.name or (mine is not None and mine != dimensions):
             raise EmbedderMismatch(
@@ -119,13 +119,18 @@ class Engine:
                 "memory.reembed() to move everything to the new one"
             )
         self.model.dimensions = dimensions
-        return number
+        self._agreed = True
+        return int(number)
 
     def ready(self) -> None:
-        """Raise before any embedding is computed if its vectors could not be used."""
+        """Raise before any embedding is computed if its vectors could not be used.
+
+        Asked of the database once; every write asks again inside its transaction.
+        """
         self.open_or_raise()
-        with self.store.look() as tx:
-            self.embedder(tx)
+        if not self._agreed:
+            with self.store.look() as tx:
+                self.embedder(tx)
 
     def claim_embedder(self, tx: Transaction) -> int | None:
         """Our number, made on the first write that has a vector."""

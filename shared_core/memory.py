@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -90,6 +89,8 @@ class AgentMemory:
     @classmethod
     async def aopen(cls, address: str | os.PathLike[str] | None = None, **options: Any) -> Self:
         """Async twin of `open`."""
+        import asyncio
+
         return await asyncio.to_thread(cls.open, address, **options)
 
     @classmethod
@@ -120,6 +121,11 @@ class AgentMemory:
     def address(self) -> str | None:
         """The absolute path of the database; None in memory."""
         return None if self._engine.store.address == ":memory:" else self._engine.store.address
+
+    @property
+    def settings(self) -> Settings:
+        """The numbers this memory works with."""
+        return self._engine.settings
 
     def close(self) -> None:
         """Release this handle; the last one closes the database. A second call does nothing."""

@@ -341,7 +341,12 @@ class Scope:
         with self._live().store.look() as tx:
             scope = self._find(tx)
             found = [] if scope is None else tx.rows("audit_of", {"scope": scope, "id": id})
-        return [Change(action=row[0], at=moment(row[1]), detail=rows.load(row[2]) or {}) for row in found]
+            stored = [] if scope is None else tx.rows("get_record", {"scope": scope, "id": id})
+        changes = [Change(action=row[0], at=instant(row[1]), detail=rows.load(row[2]) or {}) for row in found]
+        if stored and not any(change.action == "added" for change in changes):
+            # What came in a batch has one audit row for all; the record itself knows when it came.
+            changes.insert(0, Change(action="added", at=rows.record(stored[0]).created_at))
+        return changes
 
     def sources(self, id: str) -> Sources:
         """Where a record came from: for each source its record, session and message id, and the extractor."""
@@ -457,13 +462,13 @@ class Scope:
             same = score.same_text(asked.text, record.text)
             value = score.own_score(cosine, matched, identical=same, word_bonus=bonus)
             if now is None:
-                found.append((seq, Hit.model_construct(record=record, score=value, parts={}, reason="")))
+                found.append((seq, Hit(record=record, score=value, parts={}, reason="")))
                 continue
             parts = {"score": value, "cosine": cosine, "matched": matched}
             parts |= score.mixed(value, record, self._engine.settings.recall.mix, now)[1]
             parts |= {f"rank.{name}": float(values[place]) for name, values in ranking.parts.items()}
             why = reason(record, asked.asked, parts)
-            found.append((seq, Hit.model_construct(record=record, score=value, parts=parts, reason=why)))
+            found.append((seq, Hit(record=record, score=value, parts=parts, reason=why)))
         return found
 
     # ------------------------------------------------------------------ erasing

@@ -210,13 +210,24 @@ class Session:
             )
         return window.sliding(messages, max_turns=max_turns, max_tokens=max_tokens, count=self._scope._engine.count)
 
-    def _context(self, query: Query | None = None, *, max_tokens: int = 2000) -> Steps[Context]:
+    def _context(
+        self,
+        query: Query | None = None,
+        *,
+        max_tokens: int = 2000,
+        k: int | None = None,
+        shown: Iterable[Message | Mapping[str, Any]] | None = None,
+    ) -> Steps[Context]:
         """What the model should know to answer: recent talk and the memories that fit the budget.
 
         `query`: a question or messages; by default the newest user message, with the talk before
         it. That message and whatever is in the recent talk are never recalled as memories of
         themselves. `text` is the whole as one text of at most `max_tokens` tokens under headings in
-        the language of the conversation; `messages`, `hits` and `sections` give its parts.
+        the language of the conversation; `messages`, `hits` and `sections` give its parts. `k` is
+        the most memories it may hold (`settings.context.memories`).
+
+        `shown` is for a caller that puts the conversation into the prompt itself, as `window` gave
+        it: the context then holds memories only, and none of these messages.
         """
         scope = self._scope
         engine = scope._live()
@@ -225,17 +236,20 @@ class Session:
         with engine.store.look() as tx:
             turns = self._turns(tx)
         talk = [message for _, _, message in turns]
-        recent = self._recent(talk, max_tokens)
+        recent = self._recent(talk, max_tokens) if shown is None else []
         # The window may hold shortened copies; what they are copies of is excluded all the same.
-        shown = {id(message) for message in recent} | {message.id for message in recent if message.id}
-        excluded = [record for _, record, message in turns if id(message) in shown or message.id in shown]
+        seen = recent if shown is None else [as_message(message) for message in shown]
+        known = {id(message) for message in seen} | {message.id for message in seen if message.id}
+        excluded = [record for _, record, message in turns if id(message) in known or message.id in known]
         asked: Query = query if query is not None else _up_to_newest_question(talk)
+        if query is None and asked:
+            excluded += [record for _, record, message in turns if message is asked[-1]]
         if isinstance(query, str):
             excluded += [record for _, record, message in turns[-1:] if message.text == query]
         hits = []
         if asked:
-            k = min(engine.settings.context.memories, engine.settings.limits.k)
-            hits = yield from scope._search(asked, k=k, exclude=excluded)
+            most = min(engine.settings.context.memories if k is None else k, engine.settings.limits.k)
+            hits = yield from scope._search(asked, k=most, exclude=excluded)
         tongue = language(query if isinstance(query, str) else "", talk)
         parts = [Part("memories", hits=hits), Part("recent", messages=recent)]
         return assemble(parts, max_tokens, tongue, engine.count)

@@ -74,6 +74,7 @@ class Model:
         self.dimensions: int | None = (
             size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else None
         )
+        self._asynchronous = isinstance(self.embedder, AsyncEmbedder)
         self._settings = settings
         self._lock = threading.Lock()
         self._documents: OrderedDict[str, Floats] = OrderedDict()
@@ -99,13 +100,15 @@ class Model:
             return np.empty((0, self.dimensions or 0), np.float32)
         known = self._remembered(self._documents, texts)
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        coroutine = self.embedder.aembed_documents if isinstance(self.embedder, AsyncEmbedder) else None
+        coroutine = self.embedder.aembed_documents if self._asynchronous else None
         for start in range(0, len(fresh), self._settings.embed_batch):
             batch = fresh[start : start + self._settings.embed_batch]
             raw = yield Call(self.embedder.embed_documents, list(batch), coroutine)
             vectors = self._checked(raw, len(batch))
             known.update(zip(batch, vectors, strict=True))
             self._remember(self._documents, batch, vectors)
+        if len(fresh) == len(texts) and len(fresh) <= self._settings.embed_batch:
+            return vectors
         stacked: Floats = np.stack([known[text] for text in texts])
         return stacked
 
@@ -114,7 +117,7 @@ class Model:
         recall = self._settings.recall
         parts = pieces(text, words=recall.piece_words, chars=recall.piece_chars, most=8)
         known = self._remembered(self._queries, parts)
-        coroutine = self.embedder.aembed_query if isinstance(self.embedder, AsyncEmbedder) else None
+        coroutine = self.embedder.aembed_query if self._asynchronous else None
         for part in parts:
             if part not in known:
                 raw = yield Call(self.embedder.embed_query, part, coroutine)

@@ -135,7 +135,7 @@ class _Parser:
         return self._bytes.total
 
     def close(self) -> None:
-        self._events.close()  # left to the garbage collector, ijson complains of a string without end
+        self._events.close()
         self._bytes.close()
 
     def take(self) -> tuple[str, Any]:
@@ -256,9 +256,9 @@ def _parser(path: Path) -> Iterator[_Parser]:
 
 def _ijson() -> Any:
     try:
-        import ijson  # type: ignore[import-untyped]
+        import ijson
     except ImportError as error:
-        raise MissingExtra("ijson", "import") from error
+        raise MissingExtra("ijson") from error
     return ijson
 
 

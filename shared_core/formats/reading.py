@@ -52,7 +52,7 @@ def read(path: str | os.PathLike[str], format: str | None = None) -> Iterator[Co
     Raises `InvalidInput` at once for a path or format that can't be read, and, while the
     conversations or their messages are iterated, for a fault in the file, naming its place.
     What came before the fault has then been handed out already. Raises `MissingExtra` if a JSON
-    document is to be read and ijson is not installed; JSONL needs no extra.
+    document is to be read and ijson is not installed; JSONL is read without it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from shared_core.values import Hit, Record
 def coverage(asked: list[str], text: str) -> float:
     """The share of a question's terms that a text holds, between 0 and 1.
 
-    >>> coverage(query_terms("green tea"), "She drinks tea")
+    >>> coverage(["green", "tea"], "She drinks tea")
     0.5
     """
     if not asked:

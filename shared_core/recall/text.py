@@ -73,7 +73,9 @@ def is_blank(text: str) -> bool:
     >>> is_blank(" \\u200b\\ufeff\\n"), is_blank("a")
     (True, False)
     """
-    return not any(unicodedata.category(c)[0] not in "ZC" for c in text)
+    return not text.strip() or not (
+        text.strip()[0].isalnum() or any(unicodedata.category(c)[0] not in "ZC" for c in text)
+    )
 
 
 def has_words(text: str) -> bool:
@@ -82,7 +84,7 @@ def has_words(text: str) -> bool:
     >>> has_words("？！"), has_words("C++"), has_words("🎉")
     (False, True, True)
     """
-    return any(unicodedata.category(c)[0] in "LN" or unicodedata.category(c) == "So" for c in text)
+    return any(c.isalnum() or unicodedata.category(c) == "So" for c in text)
 
 
 def normal(text: str) -> str:
@@ -191,7 +193,7 @@ def term_id(term: str) -> int:
 
 
 @lru_cache(maxsize=100_000)
-def _ascii_ids(token: str) -> tuple[int, ...]:
+def _token_ids(token: str) -> tuple[int, ...]:
     return tuple(term_id(term) for term in _word_terms(token))
 
 
@@ -202,12 +204,12 @@ def pack(text: str, *extra: str) -> bytes:
     """
     ids = array("Q")
     for part in (text, *extra):
-        lowered = part.lower() if part.isascii() else ""
-        if lowered and "," not in lowered:
-            for token in _ASCII_TOKEN.findall(lowered):
-                ids.extend(_ascii_ids(token))
-        else:
-            ids.extend([term_id(term) for term in terms(part)])
+        for token in _tokens(part):
+            if token.isascii() or not _UNSPACED_START.match(token):
+                ids.extend(_token_ids(token))
+            else:
+                ids.extend(map(term_id, _run_terms(token)))
+                ids.extend([term_id(c) for c in token if c not in _STOP_CHARACTERS])
     return ids.tobytes()
 
 

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import os
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -72,54 +73,80 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
     digest that exists is the same fact told again: `seen` rises, metadata merges, importance takes
     the higher, and a superseded record stays superseded.
     """
-    revision = bump(tx, scope)
-    first = int(tx.rows("next_seq")[0][0])
+    revision, first = tx.rows("bump_scope", {"scope": scope})[0]
+    known = _known(tx, scope, drafts)
     seq = first
     seqs: list[int] = []
     fresh: list[tuple[Any, ...]] = []
     vectors: list[tuple[int, bytes]] = []
-    waiting: dict[Any, tuple[int, Draft]] = {}  # not yet inserted, by id or digest
+    waiting: dict[str, int] = {}  # ids not inserted yet
     audit: list[tuple[Any, ...]] = []
     for item in drafts:
-        key: Any = item.id if item.id is not None else item.digest
-        if key is not None and key in waiting:
-            # The same id or fact twice in one batch: write what waits, so that the rule below sees it.
-            _insert(tx, fresh, vectors)
-            waiting.clear()
+        old = None
         if item.id is not None:
+            if item.id in waiting:  # the same id twice in one batch: write what waits, so that it is seen
+                _insert(tx, fresh, vectors)
+                waiting.clear()
             rows = tx.rows("seq_by_id", (scope, item.id))
-            if rows:
-                _replace(tx, scope, rows[0][0], item, revision, now, embedder)
-                audit.append((scope, item.id, "replaced", None, now))
-                seqs.append(rows[0][0])
+            old = rows[0][0] if rows else None
+        elif item.digest is not None and (same := known.get(_fact(item))) is not None:
+            old, expires_at, item.id = same
+            if old >= first:  # told twice in one batch
+                _insert(tx, fresh, vectors)
+                waiting.clear()
+            if expires_at is None or expires_at > now:
+                _again(tx, old, item, revision, now)
+                audit.append((scope, item.id, "told again", None, now))
+                seqs.append(old)
                 continue
-        elif item.digest is not None:
-            rows = tx.rows("seq_by_digest", (scope, item.digest))
-            if rows and (rows[0][1] is None or rows[0][1] > now):
-                audit.append((scope, _again(tx, rows[0][0], item, revision, now), "told again", None, now))
-                seqs.append(rows[0][0])
-                continue
-            if rows:  # told again after its end: it begins anew
-                item.id = rows[0][2]
-                _replace(tx, scope, rows[0][0], item, revision, now, embedder)
-                audit.append((scope, item.id, "replaced", None, now))
-                seqs.append(rows[0][0])
-                continue
+        if old is not None:
+            _replace(tx, scope, old, item, revision, now, embedder)
+            audit.append((scope, item.id, "replaced", None, now))
+            seqs.append(old)
+            continue
         if item.id is None:
             item.id = new_id(now)
-        if key is not None:
-            waiting[key] = (seq, item)
+            if item.digest is not None:
+                known[_fact(item)] = (seq, item.expires_at, item.id)
+        else:
+            waiting[item.id] = seq
         fresh.append(item.row(scope, seq, revision, now))
         if item.vector is not None and embedder is not None:
             vectors.append((seq << 8 | embedder, item.vector))
         seqs.append(seq)
         seq += 1
     _insert(tx, fresh, vectors)
-    if seq > first:
-        tx.run("audit_added", {"scope": scope, "first": first})
+    if seq - first == 1:
+        audit.append((scope, drafts[seqs.index(first)].id, "added", None, now))
+    elif seq > first:
+        audit.append((scope, None, "added", dump({"count": seq - first}), now))
     if audit:
         tx.many("add_audit", audit)
     return seqs, first
+
+
+Fact = tuple[int | None, str, str, int | None]
+
+
+def _fact(item: Draft) -> Fact:
+    return (item.digest, item.kind, same_text(item.text), item.event_time)
+
+
+def same_text(text: str) -> str:
+    """What of a text decides whether a fact is the same: NFKC, without the space around it."""
+    return text.strip() if text.isascii() else unicodedata.normalize("NFKC", text).strip()
+
+
+def _known(tx: Transaction, scope: int, drafts: Sequence[Draft]) -> dict[Fact, tuple[int, int | None, str]]:
+    """The records that say the same as one of these drafts: seq, end, id."""
+    digests = [item.digest for item in drafts if item.id is None and item.digest is not None]
+    if not digests:
+        return {}
+    rows = tx.rows("known_digests", {"scope": scope, "digests": dump(digests)})
+    return {
+        (digest, kind, same_text(text), event_time): (seq, expires_at, id)
+        for digest, seq, expires_at, id, kind, text, event_time in rows
+    }
 
 
 def change(tx: Transaction, scope: int, seq: int, item: Draft, now: int, embedder: int | None) -> None:
@@ -160,7 +187,7 @@ def write_back(
             tx.run("insert_vector", (seq << 8 | embedder, item.vector))
 
 
-def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> str:
+def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> None:
     old = tx.rows("raw_record", {"seq": seq})[0]
     merged = {**(load(old[13]) or {}), **(load(item.metadata) or {})}
     tx.run(
@@ -173,7 +200,6 @@ def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> s
             "revision": revision,
         },
     )
-    return str(old[1])
 
 
 # ---------------------------------------------------------------------- the one way out

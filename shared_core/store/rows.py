@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared_core.values import Kind, Message, Record, Status, Triple
+from shared_core.values import Message, Record, Triple
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -32,9 +32,8 @@ def moment(value: int | None) -> datetime | None:
     return None if value is None else instant(value)
 
 
-def dump(value: Any) -> str:
-    """JSON in ASCII, so that NUL and lone surrogates survive every backend."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=True)
+dump = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""JSON in ASCII, so that NUL and lone surrogates survive every backend."""
 
 
 def load(text: str | None) -> Any:
@@ -68,7 +67,7 @@ class Draft:
     role: str | None = None
     name: str | None = None
     body: str | None = None
-    digest: bytes | None = None
+    digest: int | None = None
     words: bytes | None = None
     shape: int = 0
     created_at: int | None = None
@@ -93,14 +92,14 @@ class Draft:
         )  # fmt: skip
 
     def record(self, now: int, session: str | None) -> Record:
-        """The value this draft becomes; skips validation, since the draft is validated."""
+        """The value this draft becomes."""
         created = instant(now if self.created_at is None else self.created_at)
-        return Record.model_construct(
-            id=self.id or "", kind=Kind(self.kind), text=self.text, type=self.type, triple=self.triple,
+        return Record(
+            id=self.id or "", kind=self.kind, text=self.text, type=self.type, triple=self.triple,
             polarity=self.polarity, entities=tuple(load(self.entities) or ()), source=self.source,
             importance=self.importance, confidence=self.confidence, metadata=load(self.metadata) or {},
             event_time=moment(self.event_time), expires_at=moment(self.expires_at), pinned=self.pinned,
-            session=session, message_id=self.message_id, role=self.role, name=self.name, status=Status(self.status),
+            session=session, message_id=self.message_id, role=self.role, name=self.name, status=self.status,
             seen=self.seen, accesses=0, accessed_at=None, supersedes=self.supersedes,
             superseded_by=self.superseded_by, valid_from=moment(self.valid_from),
             valid_until=moment(self.valid_until), created_at=created,
@@ -128,12 +127,12 @@ def draft(row: tuple[Any, ...]) -> Draft:
 
 def record(row: tuple[Any, ...]) -> Record:
     """The value of a row with the columns `{record}` of the SQL file, the first being its seq."""
-    return Record.model_construct(
-        id=row[1], kind=Kind(row[2]), type=row[3], text=row[4],
+    return Record(
+        id=row[1], kind=row[2], type=row[3], text=row[4],
         triple=None if row[5] is None else Triple(row[5], row[6], row[7]), polarity=bool(row[8]),
         entities=tuple(load(row[9]) or ()), source=row[10], importance=row[11], confidence=row[12],
         metadata=load(row[13]) or {}, event_time=moment(row[14]), expires_at=moment(row[15]), pinned=bool(row[16]),
-        session=row[17], message_id=row[18], role=row[19], name=row[20], status=Status(row[21]), seen=row[22],
+        session=row[17], message_id=row[18], role=row[19], name=row[20], status=row[21], seen=row[22],
         accesses=row[23] or 0, accessed_at=moment(row[24]), supersedes=row[25], superseded_by=row[26],
         valid_from=moment(row[27]), valid_until=moment(row[28]), created_at=instant(row[29]),
         updated_at=instant(row[30]),
@@ -143,7 +142,7 @@ def record(row: tuple[Any, ...]) -> Record:
 def message(row: tuple[Any, ...]) -> Message:
     """The value of a row of `session_messages`."""
     body = load(row[5]) or {}
-    return Message.model_construct(
+    return Message(
         id=row[1], role=row[2], name=row[3], content=body.get("content", row[4]), created_at=moment(row[6]),
         tool_calls=tuple(body.get("tool_calls", ())), tool_call_id=body.get("tool_call_id"),
         payload=body.get("payload"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.ports import Redactor
 from shared_core.recall.text import clean, has_words, is_blank, pack, shape
 from shared_core.settings import Settings
-from shared_core.store.ledger import turn_id
+from shared_core.store.ledger import same_text, turn_id
 from shared_core.store.rows import Draft, dump, micros, moment
 from shared_core.values import Kind, Message, Triple, aware
 from shared_core.writing.plain import plain
@@ -196,12 +195,10 @@ def embedded_text(item: Draft) -> str:
     return f"{item.name}: {item.text}" if item.kind == "turn" and item.name else item.text
 
 
-def digest(kind: str, text: str, event_time: int | None) -> bytes:
-    """Equal for the same fact told again: kind, text (NFKC) and event time."""
-    same = unicodedata.normalize("NFKC", text).strip()
-    return hashlib.blake2b(
-        f"{kind}\x1f{event_time}\x1f{same}".encode("utf-8", "surrogatepass"), digest_size=16
-    ).digest()
+def digest(kind: str, text: str, event_time: int | None) -> int:
+    """Equal for the same fact told again: 63 bits over kind, text (NFKC) and event time."""
+    content = f"{kind}\x1f{event_time}\x1f{same_text(text)}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big") >> 1
 
 
 def kind_of(value: Any) -> str:

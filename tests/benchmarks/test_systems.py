@@ -128,8 +128,9 @@ def test_verdicts(figure, budget, verdict):
 
 
 def test_what_loses_is_said_even_when_it_is_nothing():
-    assert report.losing([]).endswith("nothing")
-    assert "R@5: .500 against .600 of other" in report.losing([("R@5", "other", 0.5, 0.6)])
+    assert report.losing([], ["other"]).endswith("nothing")
+    assert "none was measured" in report.losing([], [])
+    assert "R@5: .500 against .600 of other" in report.losing([("R@5", "other", 0.5, 0.6)], ["other"])
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,9 @@ def test_content_parts_are_read(write):
     ],
 )
 def test_a_wrong_shape_is_refused_with_its_place(write, content, says):
+    path = write("chat.json", content)
     with pytest.raises(InvalidInput, match=rf"chat\.json, {says}"):
-        for conversation in read(write("chat.json", content), "langchain"):
-            list(conversation.messages)
+        [list(conversation.messages) for conversation in read(path, "langchain")]
 
 
 def test_what_langchain_itself_writes_is_read(write):

@@ -88,10 +88,19 @@ def test_importing_twice_adds_nothing_because_made_ids_are_the_same(write):
     assert len(set(first)) == 2, "two turns with the same words are two turns"
 
 
-def test_ids_of_the_same_words_differ_between_sessions_places_and_roles(write):
-    rows = [{"messages": [{"role": role, "content": "ok"}]} for role in ("user", "user", "assistant")]
-    ids = [message.id for each in read(write("log.json", rows)) for message in each.messages]
-    assert len(set(ids)) == 3
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a.json", [{"role": "user", "content": "ok"}]), ("b.json", [{"role": "user", "content": "ok"}])),
+        (("a.json", [{"role": "user", "content": "ok"}]), ("a.json", [{"role": "assistant", "content": "ok"}])),
+        (("a.json", [{"role": "user", "content": "ok"}]), ("a.json", [{"role": "user", "content": "ok."}])),
+        (("a.json", [{"role": "user", "content": "ok"}]), ("a.json", [TALK[0], {"role": "user", "content": "ok"}])),
+    ],
+    ids=["session", "role", "text", "position"],
+)
+def test_messages_that_differ_in_anything_do_not_overwrite_each_other(write, one, other):
+    first, second = (list(only(write(*each)).messages)[-1].id for each in (one, other))
+    assert first != second
 
 
 def test_a_message_added_to_a_file_leaves_the_ids_of_the_earlier_ones(write):
@@ -156,13 +165,13 @@ def test_text_parts_are_read_and_pictures_kept(write):
     ],
 )
 def test_a_wrong_shape_is_refused_with_its_place_and_what_was_expected(write, content, says):
+    path = write("chat.json", content)
     with pytest.raises(InvalidInput, match=says):
-        for conversation in read(write("chat.json", content), "openai"):
-            list(conversation.messages)
+        [list(conversation.messages) for conversation in read(path, "openai")]
 
 
 def test_a_nesting_bomb_inside_a_tool_call_is_refused(write):
     call = {"id": "c", "function": {"name": "f", "arguments": "[" * 100_000}}
     path = write("chat.json", [{"role": "assistant", "tool_calls": [call]}])
-    with pytest.raises(InvalidInput, match="element 1.*nested"):
+    with pytest.raises(InvalidInput, match=r"element 1.*nested"):
         list(only(path).messages)

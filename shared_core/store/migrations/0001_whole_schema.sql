@@ -54,7 +54,7 @@ CREATE TABLE record (
     position INTEGER,             -- order inside the session, never by clock
     message_id TEXT, role TEXT, name TEXT,
     body TEXT,                    -- JSON: content parts, tool calls, the framework's own dict
-    digest BLOB,                  -- same digest, same fact
+    digest INTEGER,               -- same digest and text, same fact
     words BLOB,                   -- term ids of the text, for the word index
     shape INTEGER NOT NULL DEFAULT 0,   -- bit flags of the text, for the ranker
     revision INTEGER NOT NULL,

@@ -8,7 +8,8 @@ SELECT id, revision FROM scope WHERE user = :user AND agent = :agent;
 -- name: add_scope
 INSERT INTO scope (user, agent, created_at) VALUES (:user, :agent, :now) ON CONFLICT (user, agent) DO NOTHING;
 -- name: bump_scope
-UPDATE scope SET revision = revision + 1 WHERE id = :scope RETURNING revision;
+UPDATE scope SET revision = revision + 1 WHERE id = :scope
+RETURNING revision, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'record'), 0) + 1;
 -- name: scope_horizon
 SELECT revision, horizon FROM scope WHERE id = :scope;
 -- name: drop_scope
@@ -59,8 +60,6 @@ INSERT INTO record (scope, id, kind, type, text, subject, predicate, object, pol
     confidence, metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role,
     name, body, digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
--- name: next_seq
-SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'record'), 0) + 1;
 -- name: delete_record
 DELETE FROM record WHERE seq = ?;
 -- name: touch_record
@@ -69,8 +68,9 @@ UPDATE record SET seen = seen + 1, metadata = :metadata, importance = max(import
 WHERE seq = :seq;
 -- name: seq_by_id
 SELECT seq FROM record WHERE scope = ? AND id = ?;
--- name: seq_by_digest
-SELECT seq, expires_at, id FROM record WHERE scope = ? AND digest = ?;
+-- name: known_digests
+SELECT r.digest, r.seq, r.expires_at, r.id, r.kind, r.text, r.event_time
+FROM json_each(:digests) given JOIN record r ON r.scope = :scope AND r.digest = given.value;
 -- name: raw_record
 SELECT scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance, confidence,
     metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role, name, body,
@@ -104,6 +104,9 @@ SELECT record FROM erased WHERE scope = :scope AND revision > :revision;
 -- name: changed_records
 SELECT {record} WHERE r.scope = :scope AND r.revision > :revision;
 
+-- name: current_embedder
+SELECT e.id, e.name, e.dimensions FROM meta m JOIN embedder e ON e.id = CAST(m.value AS INTEGER)
+WHERE m.key = 'embedder';
 -- name: embedders
 SELECT id, name, dimensions FROM embedder ORDER BY id;
 -- name: add_embedder
@@ -232,9 +235,6 @@ DELETE FROM erased WHERE scope = :scope;
 
 -- name: add_audit
 INSERT INTO audit (scope, record, action, detail, created_at) VALUES (?, ?, ?, ?, ?);
--- name: audit_added
-INSERT INTO audit (scope, record, action, created_at)
-SELECT scope, id, 'added', created_at FROM record WHERE scope = :scope AND seq >= :first;
 -- name: audit_of
 SELECT action, created_at, detail FROM audit WHERE scope = :scope AND record = :id ORDER BY id;
 -- name: scrub_audit

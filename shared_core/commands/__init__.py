@@ -1,0 +1,1 @@
+"""What the verbs of the command line do; `shared_core.cli` says how they are called."""

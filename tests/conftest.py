@@ -1,0 +1,72 @@
+"""What all tests share: memories on files and in RAM, a manual clock, and fresh Python processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from shared_core import AgentMemory, Scope
+from shared_core.testing import ManualClock
+
+ROOT = Path(__file__).parents[1]
+LONG = bool(os.environ.get("TWINMEM_LONG_TESTS"))
+
+# The short form always draws the same examples, so a red run is red again; the long form explores.
+settings.register_profile(
+    "short",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("long", settings.get_profile("short"), derandomize=False, max_examples=1_000)
+settings.load_profile("long" if LONG else "short")
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def memory(clock: ManualClock) -> Iterator[AgentMemory]:
+    """A private memory in RAM, embedding by hashed words."""
+    with AgentMemory.open(embedder="hashing", clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def scope(memory: AgentMemory) -> Scope:
+    return memory.scope(user="alice")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a test keeps its database."""
+    return tmp_path / "agent.db"
+
+
+Python = Callable[..., str]
+
+
+@pytest.fixture
+def python() -> Python:
+    """`python(script, *arguments)`: run a script in a fresh process and give what it prints."""
+
+    def _python(script: str, *arguments: object, flags: tuple[str, ...] = (), timeout: float = 60, **keywords: Any) -> str:
+        done = subprocess.run(
+            [sys.executable, *flags, "-c", script, *map(str, arguments)],
+            capture_output=True, text=True, encoding="utf-8", timeout=timeout, **keywords,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    return _python
