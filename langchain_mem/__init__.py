@@ -1,1 +1,57 @@
-"""Adapters, being built."""
+"""twinmem for LangChain: the middleware, the store, the classic interfaces.
+
+Names load on first use, so that a retriever does not pull in `langchain.agents`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langchain_mem.history import TwinmemChatMessageHistory
+    from langchain_mem.middleware import TwinmemMiddleware
+    from langchain_mem.models import TwinmemEmbeddings, as_embedder, as_llm
+    from langchain_mem.retriever import TwinmemRetriever
+    from langchain_mem.store import TwinmemStore
+    from langchain_mem.summarizer import TwinmemSummarizer
+    from langchain_mem.tools import create_memory_tools
+    from langchain_mem.vectorstore import TwinmemVectorStore
+
+__all__ = [
+    "TwinmemChatMessageHistory",
+    "TwinmemEmbeddings",
+    "TwinmemMiddleware",
+    "TwinmemRetriever",
+    "TwinmemStore",
+    "TwinmemSummarizer",
+    "TwinmemVectorStore",
+    "as_embedder",
+    "as_llm",
+    "create_memory_tools",
+]
+
+_MODULES = {
+    "TwinmemChatMessageHistory": "history",
+    "TwinmemEmbeddings": "models",
+    "TwinmemMiddleware": "middleware",
+    "TwinmemRetriever": "retriever",
+    "TwinmemStore": "store",
+    "TwinmemSummarizer": "summarizer",
+    "TwinmemVectorStore": "vectorstore",
+    "as_embedder": "models",
+    "as_llm": "models",
+    "create_memory_tools": "tools",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from shared_core.embedding.model import Model
-from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed
+from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError
 from shared_core.ports import Clock, TokenCounter, Transaction
 from shared_core.recall.cache import IndexCache
 from shared_core.recall.index import ScopeIndex
@@ -159,26 +159,39 @@ class Engine:
 
     def accessed(self, seqs: Sequence[int], now: int) -> None:
         """Count that records were recalled; written later, so that a search never waits for it."""
+        if self._pid != os.getpid():  # a fork: the lock and what waits are the parent's
+            self._access_lock, self._accesses, self._pid = threading.Lock(), {}, os.getpid()
         with self._access_lock:
             for seq in seqs:
                 self._accesses[seq] = (self._accesses.get(seq, (0, 0))[0] + 1, now)
             full = len(self._accesses) >= _COUNTED
         if full:
-            self.flush()
+            # Locked by another process, or not writable: what waits is kept, and counted at a later time.
+            with suppress(StoreError):
+                self.flush(wait=False)
 
     def accesses(self, seq: int) -> tuple[int, int] | None:
         """What is counted of a record but not yet written."""
         return self._accesses.get(seq)
 
-    def flush(self) -> None:
-        """Write what waits in memory."""
+    def flush(self, *, wait: bool = True) -> None:
+        """Write what waits in memory; with `wait=False` only if the database is free now."""
+        if self._pid != os.getpid():
+            return
         with self._access_lock:
             waiting, self._accesses = self._accesses, {}
-        if not waiting or self._pid != os.getpid():
+        if not waiting:
             return
-        with self.store.write() as tx:
-            alive = {row[0] for row in tx.rows("existing", {"seqs": str(list(waiting))})}
-            tx.many("add_access", [(seq, n, at) for seq, (n, at) in waiting.items() if seq in alive])
+        try:
+            with self.store.write(wait=wait) as tx:
+                alive = {row[0] for row in tx.rows("existing", {"seqs": str(list(waiting))})}
+                tx.many("add_access", [(seq, n, at) for seq, (n, at) in waiting.items() if seq in alive])
+        except BaseException:
+            with self._access_lock:
+                for seq, (n, at) in waiting.items():
+                    more, later = self._accesses.get(seq, (0, at))
+                    self._accesses[seq] = (n + more, max(at, later))
+            raise
 
     # ------------------------------------------------------------------ upkeep
 

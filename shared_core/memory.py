@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from pydantic import ValidationError
+
 from shared_core.engine import Engine, Options, Progress
 from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
-from shared_core.ports import Clock
+from shared_core.ports import Clock, Transaction
 from shared_core.scope import Scope
 from shared_core.settings import Settings
 from shared_core.steps import Steps, both, threaded
@@ -67,7 +69,12 @@ class AgentMemory:
         or `StoreTooNew` for a file that can't be read.
         """
         if isinstance(settings, Mapping):
-            settings = Settings(**settings)
+            try:
+                settings = Settings(**settings)
+            except ValidationError as error:
+                raise InvalidInput(f"settings: {error}") from error
+        elif settings is not None and not isinstance(settings, Settings):
+            raise InvalidType(f"settings is a Settings or a dict, not {type(settings).__name__}")
         options = Options(embedder, llm, settings, clock, key, durability)
         path = _path(address)
         if path is None:
@@ -230,20 +237,23 @@ class AgentMemory:
         """
         engine = self._live()
         model = engine.model
-        if model.dimensions is None:
-            yield from model.query("dimensions")
-        assert model.dimensions is not None
+        dimensions = yield from model.measured()
         with engine.store.write() as tx:
-            number = ledger.ensure_embedder(tx, model.name, model.dimensions)
+            number = ledger.ensure_embedder(tx, model.name, dimensions)
         with engine.store.look() as tx:
             total = tx.rows("count_unembedded", {"embedder": number})[0][0]
         done = after = seen = 0
         while True:
-            with engine.store.look() as tx:
+            with engine.store.read() as tx:
                 rows = tx.rows("unembedded", {"embedder": number, "after": after, "limit": _REEMBED_BATCH})
                 drafts = {row[0]: draft(tx.rows("raw_record", {"seq": row[0]})[0]) for row in rows}
             if not rows:
-                break
+                with engine.store.write() as tx:
+                    if self._all_embedded(tx, number):
+                        self._switch(tx, number)
+                        break
+                after = 0  # written meanwhile, under the old embedder
+                continue
             after = rows[-1][0]
             vectors = yield from model.packed([embedded_text(item) for item in drafts.values()])
             with engine.store.write() as tx:
@@ -255,17 +265,23 @@ class AgentMemory:
             seen += len(rows)
             if progress is not None:
                 progress(min(seen, total), total)
-        with engine.store.write() as tx:
-            old = tx.rows("get_meta", {"key": "embedder"})
-            tx.run("set_meta", {"key": "embedder", "value": str(number)})
-            if old and int(old[0][0]) != number:
-                tx.run("drop_other_vectors", {"embedder": int(old[0][0])})
-            tx.run("bump_all")
-            tx.run("mark_all_changed")
         engine.indexes.drop()
         return done
 
     reembed, areembed = both(_reembed)
+
+    @staticmethod
+    def _all_embedded(tx: Transaction, number: int) -> bool:
+        bare = tx.rows("unembedded", {"embedder": number, "after": 0, "limit": -1})
+        return not any(embedded_text(draft(tx.rows("raw_record", {"seq": row[0]})[0])) for row in bare)
+
+    @staticmethod
+    def _switch(tx: Transaction, number: int) -> None:
+        """From here on this embedder's vectors are the ones that are searched."""
+        tx.run("set_meta", {"key": "embedder", "value": str(number)})
+        tx.run("drop_other_vectors", {"embedder": number})
+        tx.run("bump_all")
+        tx.run("mark_all_changed")
 
     def _check(self, fix: bool = False) -> Steps[CheckReport]:
         """Compare rows, vectors and words; with `fix`, rebuild what can be rebuilt.

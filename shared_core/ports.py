@@ -85,8 +85,11 @@ class Store(Protocol):
         """A consistent view for reading."""
         ...
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """One write transaction: committed whole, or rolled back on any exception."""
+    def write(self, *, wait: bool = True) -> AbstractContextManager[Transaction]:
+        """One write transaction: committed whole, or rolled back on any exception.
+
+        With `wait=False` it raises `StoreBusy` at once if anybody else is writing.
+        """
         ...
 
     def check(self) -> list[str]:

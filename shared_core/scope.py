@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,13 @@ from shared_core.recall.allow import allowed
 from shared_core.recall.explain import reason
 from shared_core.recall.question import Query, Question, question
 from shared_core.recall.rank import Ranking, rank
-from shared_core.recall.where import Where, matches, parse
+from shared_core.recall.text import is_blank
+from shared_core.recall.where import Where, matches, names, parse
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant, micros, moment
 from shared_core.values import Change, Hit, Kind, Receipt, Record, Stats, Status, aware
-from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of
+from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of, storable
 
 if TYPE_CHECKING:
     from shared_core.session import Session
@@ -124,7 +126,7 @@ class Scope:
             if not isinstance(given, Mapping):
                 raise InvalidType(f"an item of add_many is a text or a dict, not {item.__class__.__name__}")
             text = given.get("text")
-            if isinstance(text, str) and given.get("kind") != "item" and not text.strip("\u200b\ufeff \t\r\n"):
+            if isinstance(text, str) and given.get("kind") != "item" and is_blank(text):
                 continue
             try:
                 drafts.append(engine.intake.record(now=now, **{"text": None, **given}))
@@ -146,7 +148,9 @@ class Scope:
             number = engine.claim_embedder(tx)
             scope = ledger.ensure_scope(tx, self.user, self.agent, now)
             seqs, first = ledger.put(tx, scope, drafts, now, number)
-            old = self._records(tx, [seq for seq in seqs if seq < first])
+            # What replaced a record, or told it again, be it inside this batch, is more than its draft.
+            told = Counter(seqs)
+            old = self._records(tx, [seq for seq, times in told.items() if seq < first or times > 1])
         return [old[seq] if seq in old else item.record(now, None) for seq, item in zip(seqs, drafts, strict=True)]
 
     def _update(
@@ -186,7 +190,7 @@ class Scope:
             _, item, _ = self._raw(tx, id)
         changed = self._changed(item, given, now)
         vector = None
-        if changed.text != item.text:
+        if "text" in given:  # even if it is the same: another writer may change it before our transaction
             engine.ready()
             yield from engine.embed([changed])
             vector = changed.vector
@@ -194,7 +198,7 @@ class Scope:
             seq, item, scope = self._raw(tx, id)
             changed = self._changed(item, given, now)
             changed.vector = vector
-            number = engine.claim_embedder(tx) if changed.text != item.text else None
+            number = engine.claim_embedder(tx) if "text" in given else None
             ledger.change(tx, scope, seq, changed, now, number)
             before = {name: getattr(item, name) for name in given if name in ("text", "importance", "type", "pinned")}
             ledger.audit(tx, scope, id, "updated", now, {"changed": sorted(given), "before": before})
@@ -254,8 +258,9 @@ class Scope:
         engine = self._live()
         with engine.store.look() as tx:
             scope = self._find(tx)
-            found = [] if scope is None else tx.rows("get_record", {"scope": scope, "id": id})
-        if not found or not isinstance(id, str):
+            known = scope is not None and storable(id)
+            found = tx.rows("get_record", {"scope": scope, "id": id}) if known else []
+        if not found:
             return None
         record = self._counted(found[0])
         return None if record.expires_at is not None and micros(record.expires_at) <= engine.now() else record
@@ -272,8 +277,9 @@ class Scope:
         """What is remembered now: all of it, or a page of `limit` records that follow the id `after`.
 
         `order` is created_at, updated_at, event_time, importance, confidence, seen or id, with a
-        leading "-" for the reverse; equals keep the order in which they were stored. What was
-        replaced or has expired is left out, unless `where` names `status`.
+        leading "-" for the reverse; equals keep the order in which they were stored, and what has no
+        such value comes last. What was replaced is left out, unless `where` names `status`, and so
+        is what has expired.
 
         >>> from shared_core import AgentMemory
         >>> scope = AgentMemory.open(embedder="hashing").scope(user="alice")
@@ -287,7 +293,7 @@ class Scope:
         if limit is not None and limit < 0:
             raise InvalidInput("limit is negative")
         found = self._selected(kinds, where)
-        found.sort(key=lambda r: _sortable(getattr(r, name)), reverse=reverse)
+        found.sort(key=lambda r: _sortable(getattr(r, name), last=not reverse), reverse=reverse)
         if after is not None:
             ids = [r.id for r in found]
             if after not in ids:
@@ -303,7 +309,7 @@ class Scope:
         engine = self._live()
         wanted = _kinds(kinds)
         tree = parse(where)
-        any_status = where is not None and "status" in str(where)
+        any_status = names(tree, "status")
         now = engine.now()
         found = []
         with engine.store.read() as tx:
@@ -340,8 +346,9 @@ class Scope:
         """What happened to a record, oldest first; of an erased one only that it was, not what it said."""
         with self._live().store.look() as tx:
             scope = self._find(tx)
-            found = [] if scope is None else tx.rows("audit_of", {"scope": scope, "id": id})
-            stored = [] if scope is None else tx.rows("get_record", {"scope": scope, "id": id})
+            known = scope is not None and storable(id)
+            found = tx.rows("audit_of", {"scope": scope, "id": id}) if known else []
+            stored = tx.rows("get_record", {"scope": scope, "id": id}) if known else []
         changes = [Change(action=row[0], at=instant(row[1]), detail=rows.load(row[2]) or {}) for row in found]
         if stored and not any(change.action == "added" for change in changes):
             # What came in a batch has one audit row for all; the record itself knows when it came.
@@ -399,6 +406,8 @@ class Scope:
         tree = parse(where)
         at = None if as_of is None else micros(aware(as_of, "as_of"))
         fraction(min_score, "min_score")
+        if session is not None:
+            identifier(session, "session", settings)
         left_out = [exclude] if isinstance(exclude, str) else list(exclude)
         asked = question(query, settings)
         engine.ready()
@@ -433,7 +442,7 @@ class Scope:
                 if not found:
                     return []
                 number = found[0][0]
-            seqs = [row[0] for id in exclude for row in tx.rows("seq_by_id", (scope, id))]
+            seqs = [row[0] for id in exclude if storable(id) for row in tx.rows("seq_by_id", (scope, id))]
             mask = allowed(index, now=now, kinds=kinds, where=where, session=number, exclude=seqs, as_of=as_of)
             count = max(4 * k, _SPARE) if min_score or by_mix else k
             ranking = rank(index, asked, mask, count)
@@ -479,7 +488,7 @@ class Scope:
         now = engine.now()
         with engine.store.write() as tx:
             scope = self._find(tx)
-            found = [] if scope is None or not isinstance(id, str) else tx.rows("seq_by_id", (scope, id))
+            found = tx.rows("seq_by_id", (scope, id)) if scope is not None and storable(id) else []
             receipt = ledger.erase(tx, scope or 0, [row[0] for row in found], now)
         engine.model.forget()
         return receipt
@@ -544,5 +553,5 @@ def _kinds(kinds: Collection[str] | None) -> frozenset[Kind] | None:
     return frozenset(Kind(kind_of(kind)) for kind in kinds)
 
 
-def _sortable(value: Any) -> tuple[bool, Any]:
-    return (value is None, 0 if value is None else value)
+def _sortable(value: Any, last: bool) -> tuple[bool, Any]:
+    return ((value is None) is last, 0 if value is None else value)

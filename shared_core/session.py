@@ -60,23 +60,28 @@ class Session:
         drafts = [engine.intake.turn(message, self.id, now=now) for message in given]
         if not drafts:
             return []
-        with engine.store.look() as tx:
-            fresh = [item for item, same in zip(drafts, self._unchanged(tx, drafts), strict=True) if not same]
-        if fresh:
-            engine.ready()
-            yield from engine.embed(fresh)
-        with engine.store.write() as tx:
-            number = engine.claim_embedder(tx)
-            scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
-            session = ledger.ensure_session(tx, scope, self.id, now)
-            position = int(tx.rows("last_position", {"session": session})[0][0])
-            for offset, item in enumerate(fresh, 1):
-                item.session, item.position = session, position + offset
-                _name(item, self.id, now)
-            ledger.put(tx, scope, fresh, now, number)
-            wanted = [tx.rows("seq_by_id", (scope, item.id))[0][0] for item in drafts]
-            stored = self._scope._records(tx, wanted)
-        return [stored[seq] for seq in wanted]
+        while True:
+            with engine.store.look() as tx:
+                unchanged = self._unchanged(tx, drafts)
+            fresh = [item for item, same in zip(drafts, unchanged, strict=True) if not same]
+            if fresh:
+                engine.ready()
+                yield from engine.embed(fresh)
+            with engine.store.write() as tx:
+                known = [item for item, same in zip(drafts, unchanged, strict=True) if same]
+                if not all(self._unchanged(tx, known)):
+                    continue  # another writer took or changed what we meant to leave alone
+                number = engine.claim_embedder(tx)
+                scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+                session = ledger.ensure_session(tx, scope, self.id, now)
+                position = int(tx.rows("last_position", {"session": session})[0][0])
+                for offset, item in enumerate(fresh, 1):
+                    item.session, item.position = session, position + offset
+                    _name(item, self.id, now)
+                ledger.put(tx, scope, fresh, now, number)
+                wanted = [tx.rows("seq_by_id", (scope, item.id))[0][0] for item in drafts]
+                stored = self._scope._records(tx, wanted)
+                return [stored[seq] for seq in wanted]
 
     add_messages, aadd_messages = both(_add_messages)
 
@@ -113,31 +118,34 @@ class Session:
         now = engine.now()
         given = self._given(messages)
         drafts = [engine.intake.turn(message, self.id, now=now) for message in given]
-        with engine.store.look() as tx:
-            kept = self._common(self._raws(tx), drafts)
-        fresh = drafts[kept:]
-        if fresh:
-            engine.ready()
-            yield from engine.embed(fresh)
-        with engine.store.write() as tx:
-            number = engine.claim_embedder(tx)
-            scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
-            session = ledger.ensure_session(tx, scope, self.id, now)
-            old = self._raws(tx)
-            # Another writer may have come in between; only what is still the same is kept.
-            kept = min(kept, self._common(old, drafts))
-            staying = {item.id for item in fresh if item.id is not None}
-            ledger.erase(tx, scope, [seq for seq, item in old[kept:] if item.id not in staying], now)
-            for offset, item in enumerate(drafts[kept:], 1):
-                item.session, item.position = session, kept + offset
-                _name(item, self.id, now)
-            for seq, item in old[kept:]:
-                if item.id in staying:  # moved or edited: written anew, in its new place
-                    ledger.erase(tx, scope, [seq], now, action="replaced", derived=False)
-            ledger.put(tx, scope, drafts[kept:], now, number)
-            turns = [(seq, item) for seq, item in self._raws(tx)]
-            stored = self._scope._records(tx, [seq for seq, _ in turns])
-        return [stored[seq] for seq, _ in turns]
+        while True:
+            with engine.store.look() as tx:
+                kept = self._common(self._raws(tx), drafts)
+            fresh = drafts[kept:]
+            if fresh:
+                engine.ready()
+                yield from engine.embed(fresh)
+            with engine.store.write() as tx:
+                old = self._raws(tx)
+                if self._common(old, drafts) < kept:
+                    continue  # another writer took or changed what we meant to keep
+                number = engine.claim_embedder(tx)
+                scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+                session = ledger.ensure_session(tx, scope, self.id, now)
+                staying = {item.id for item in fresh if item.id is not None}
+                ledger.erase(tx, scope, [seq for seq, item in old[kept:] if item.id not in staying], now)
+                # Not `kept`: where turns were deleted, positions run ahead of the count.
+                position = (old[kept - 1][1].position or 0) if kept else 0
+                for offset, item in enumerate(fresh, 1):
+                    item.session, item.position = session, position + offset
+                    _name(item, self.id, now)
+                for seq, item in old[kept:]:
+                    if item.id in staying:  # moved or edited: written anew, in its new place
+                        ledger.erase(tx, scope, [seq], now, action="replaced", derived=False)
+                ledger.put(tx, scope, fresh, now, number)
+                turns = [seq for seq, _ in self._raws(tx)]
+                stored = self._scope._records(tx, turns)
+                return [stored[seq] for seq in turns]
 
     replace_messages, areplace_messages = both(_replace_messages)
 

@@ -61,7 +61,9 @@ Python = Callable[..., str]
 def python() -> Python:
     """`python(script, *arguments)`: run a script in a fresh process and give what it prints."""
 
-    def _python(script: str, *arguments: object, flags: tuple[str, ...] = (), timeout: float = 60, **keywords: Any) -> str:
+    def _python(
+        script: str, *arguments: object, flags: tuple[str, ...] = (), timeout: float = 60, **keywords: Any
+    ) -> str:
         done = subprocess.run(
             [sys.executable, *flags, "-c", script, *map(str, arguments)],
             capture_output=True, text=True, encoding="utf-8", timeout=timeout, **keywords,

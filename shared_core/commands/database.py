@@ -11,6 +11,7 @@ from shared_core.embedding.model import BUILT_IN, identity
 from shared_core.errors import EmbedderMismatch, InvalidInput, NotFound, StoreDamaged
 from shared_core.memory import AgentMemory
 from shared_core.scope import Scope
+from shared_core.session import Session
 
 _SHOWN = 5  # users named in an error
 
@@ -124,3 +125,11 @@ def listed(names: Sequence[str]) -> str:
     if len(names) > _SHOWN:
         return f"{', '.join(shown)} and {len(names) - _SHOWN:,} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def session_of(scope: Scope, session: str) -> Session:
+    """A conversation that exists; raises `NotFound`, naming some, for one that does not."""
+    known = scope.sessions()
+    if session not in known:
+        raise NotFound(f"user {scope.user!r} has no session {session!r}; known: {listed(known) if known else 'none'}")
+    return scope.session(session)

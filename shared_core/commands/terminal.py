@@ -155,8 +155,8 @@ def _finite(value: Any) -> Any:
 
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal's standard error, gone when done; the given function sets how far it is.
+def progress(what: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """A bar on a terminal's standard error, gone when done; its function is told how much is done (of how much).
 
     Without `total` it only shows that something goes on. In a pipe or a file nothing is written.
     """
@@ -167,4 +167,4 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], No
         console=console, transient=True, disable=not console.is_terminal,
     ) as bar:  # fmt: skip
         task = bar.add_task(inert(what), total=total)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda done, of=None: bar.update(task, completed=done, total=of)

@@ -71,9 +71,8 @@ class Model:
         self.embedder = resolve(embedder)
         self.name = identity(self.embedder)
         size = getattr(self.embedder, "dimensions", None)
-        self.dimensions: int | None = (
-            size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else None
-        )
+        self._declared = size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else None
+        self.dimensions: int | None = self._declared
         self._asynchronous = isinstance(self.embedder, AsyncEmbedder)
         self._settings = settings
         self._lock = threading.Lock()
@@ -100,15 +99,18 @@ class Model:
             return np.empty((0, self.dimensions or 0), np.float32)
         known = self._remembered(self._documents, texts)
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        batches: list[Floats] = []
         coroutine = self.embedder.aembed_documents if self._asynchronous else None
         for start in range(0, len(fresh), self._settings.embed_batch):
             batch = fresh[start : start + self._settings.embed_batch]
             raw = yield Call(self.embedder.embed_documents, list(batch), coroutine)
             vectors = self._checked(raw, len(batch))
-            known.update(zip(batch, vectors, strict=True))
+            batches.append(vectors)
             self._remember(self._documents, batch, vectors)
-        if len(fresh) == len(texts) and len(fresh) <= self._settings.embed_batch:
-            return vectors
+        if len(fresh) == len(texts):
+            return np.concatenate(batches)
+        if fresh:
+            known.update(zip(fresh, np.concatenate(batches), strict=True))
         stacked: Floats = np.stack([known[text] for text in texts])
         return stacked
 
@@ -129,6 +131,12 @@ class Model:
         mean: NDArray[Any] = np.mean([known[part] for part in parts], axis=0, keepdims=True)
         vector: Floats = normalised(mean.astype(np.float32), self.dimensions, 1)[0]
         return vector
+
+    def measured(self) -> Steps[int]:
+        """The length of its vectors as the embedder itself gives them, whatever a database has told us."""
+        self.forget()
+        self.dimensions = self._declared
+        return len((yield from self.query("dimensions")))
 
     def _checked(self, raw: Any, texts: int) -> Floats:
         vectors = normalised(raw, self.dimensions, texts)

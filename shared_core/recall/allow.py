@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from shared_core.recall.index import KINDS, STATUSES, Mask, ScopeIndex
-from shared_core.recall.where import Where, evaluate
+from shared_core.recall.where import Where, names
 from shared_core.values import Kind, Status
 
 _ACTIVE = STATUSES.index(Status.ACTIVE)
@@ -41,7 +41,7 @@ def allowed(
     if as_of is not None:
         masks.append(index["created"] <= as_of)
         masks.append(index["status"] != _ARCHIVED)
-    elif where is None or not _names_status(where):
+    elif not names(where, "status"):
         mask = index["status"] == _ACTIVE
         if not mask.all():
             masks.append(mask)
@@ -57,9 +57,3 @@ def allowed(
         mask[slots] = False
         masks.append(mask)
     return np.logical_and.reduce(masks) if masks else None
-
-
-def _names_status(where: Where) -> bool:
-    named: list[bool] = []
-    evaluate(where, lambda test: named.append(test.key == "status" and not test.metadata), lambda c, parts: None)
-    return any(named)

@@ -17,6 +17,16 @@ from shared_core.store.rows import record
 Key = tuple[int, int | None]  # a scope and the number of an embedder
 
 
+class _Entry:
+    """An index under the lock that whoever uses it holds."""
+
+    __slots__ = ("index", "lock")
+
+    def __init__(self, index: ScopeIndex) -> None:
+        self.lock = threading.RLock()
+        self.index = index
+
+
 class IndexCache:
     """Scope indexes by scope and embedder, the least recently used leaving first.
 
@@ -32,7 +42,7 @@ class IndexCache:
     def _reset(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Key, tuple[threading.RLock, ScopeIndex]] = OrderedDict()
+        self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._sizes: dict[Key, int] = {}
 
     @contextmanager
@@ -43,29 +53,38 @@ class IndexCache:
         if self._pid != os.getpid():
             self._reset()  # a fork: the parent's locks and OpenMP threads are not ours
         key = (scope, embedder)
-        with self._lock:
-            if key not in self._entries:
-                self._entries[key] = (threading.RLock(), ScopeIndex(dimensions, self._settings.recall))
-            lock, index = self._entries[key]
-            self._entries.move_to_end(key)
-        with lock:
+        with self._held(key, dimensions) as entry:
             with self._store.read() as tx:
-                index = self._current(tx, key, index, dimensions)
+                self._refresh(tx, key, entry, dimensions)
                 if where is not None:
-                    self._load_fields(tx, scope, index, where)
-                yield tx, index
-            self._weigh(key, index)
+                    self._load_fields(tx, scope, entry.index, where)
+                yield tx, entry.index
+            self._weigh(key, entry.index)
 
-    def _current(self, tx: Transaction, key: Key, index: ScopeIndex, dimensions: int | None) -> ScopeIndex:
+    @contextmanager
+    def _held(self, key: Key, dimensions: int | None) -> Iterator[_Entry]:
+        """The entry of a key, for its holder alone."""
+        while True:
+            with self._lock:
+                if key not in self._entries:
+                    self._entries[key] = _Entry(ScopeIndex(dimensions, self._settings.recall))
+                entry = self._entries[key]
+                self._entries.move_to_end(key)
+            with entry.lock:
+                # Dropped while we waited: another may have made a new one, and two would be in use at once.
+                if self._entries.get(key) is entry:
+                    yield entry
+                    return
+
+    def _refresh(self, tx: Transaction, key: Key, entry: _Entry, dimensions: int | None) -> None:
         scope, embedder = key
         rows = tx.rows("scope_horizon", {"scope": scope})
         revision, horizon = rows[0] if rows else (0, 0)
-        if index.revision == revision:
-            return index
-        # `_entries` may hold a newer index by now: another thread rebuilt it while this one waited.
-        index = self._entries.get(key, (None, index))[1]
-        if 0 <= index.revision < horizon:
-            index = ScopeIndex(dimensions, self._settings.recall)
+        if entry.index.revision == revision:
+            return
+        if 0 <= entry.index.revision < horizon:
+            entry.index = ScopeIndex(dimensions, self._settings.recall)
+        index = entry.index
         try:
             since = {"scope": scope, "revision": index.revision, "embedder": -1 if embedder is None else embedder}
             erased = [row[0] for row in tx.rows("erased_since", since)] if index.revision >= 0 else []
@@ -74,10 +93,6 @@ class IndexCache:
             # Half taken in: what is in memory can't be trusted, what is in the database can.
             self.drop(scope)
             raise
-        with self._lock:
-            if key in self._entries:
-                self._entries[key] = (self._entries[key][0], index)
-        return index
 
     def _load_fields(self, tx: Transaction, scope: int, index: ScopeIndex, where: Where) -> None:
         fields = index.fields
@@ -89,6 +104,8 @@ class IndexCache:
 
     def _weigh(self, key: Key, index: ScopeIndex) -> None:
         with self._lock:
+            if key not in self._entries:
+                return  # dropped while it was in use
             self._sizes[key] = index.nbytes
             while sum(self._sizes.values()) > self._settings.cache.bytes and len(self._entries) > 1:
                 oldest = next(iter(self._entries))

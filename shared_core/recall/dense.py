@@ -220,7 +220,8 @@ def normalised(vectors: Any, dimensions: int | None, texts: int) -> Floats:
         )
     if dimensions is not None and array.shape[1] != dimensions:
         raise InvalidVector(
-            f"the embedder gave vectors of length {array.shape[1]}, expected {dimensions}; nothing was stored"
+            f"the embedder gave vectors of length {array.shape[1]}, expected {dimensions}; nothing was stored. "
+            "If the model was changed, memory.reembed() moves everything to it"
         )
     if not np.isfinite(array).all():
         raise InvalidVector("the embedder gave a vector with NaN or infinity; nothing was stored")

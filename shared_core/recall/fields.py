@@ -20,6 +20,8 @@ from shared_core.values import Record
 
 Mask = NDArray[np.bool_]
 
+_CONDITIONS = 64  # conditions on one key whose outcome for each distinct value is kept
+
 
 class Coded:
     """The values of one key by slot, as numbers into a list of distinct values; -1 is missing."""
@@ -45,7 +47,11 @@ class Coded:
 
     def mask(self, test: Test, size: int) -> Mask:
         """Which slots pass a condition."""
-        passed = self._passed.setdefault(f"{test.operator} {test.operand!r}", Column(np.bool_))
+        condition = f"{test.operator} {test.operand!r}"
+        passed = self._passed.pop(condition, None) or Column(np.bool_)
+        self._passed[condition] = passed  # the newest last; the oldest leaves, since "after now" is new each time
+        if len(self._passed) > _CONDITIONS:
+            del self._passed[next(iter(self._passed))]
         passed.extend([test.holds(value) for value in self._values[passed.size :]])
         table = np.append(passed.values, test.holds(MISSING))
         if self._codes.size < size:

@@ -16,7 +16,9 @@ import re
 import threading
 import unicodedata
 from array import array
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 # Scripts cut into pairs: Han, kana, Hangul (spaced, but glued to its particles), Thai, Lao, Burmese, Khmer.
 _UNSPACED = (
@@ -154,14 +156,13 @@ def terms(text: str) -> list[str]:
     >>> terms("我喜欢喝茶")
     ['我喜', '喜欢', '欢喝', '喝茶', '喜', '欢', '喝', '茶']
     """
-    found: list[str] = []
-    for token in _tokens(text):
-        if token.isascii() or not _UNSPACED_START.match(token):
-            found += _word_terms(token)
-        else:
-            found += _run_terms(token)
-            found += [c for c in token if c not in _STOP_CHARACTERS]
-    return found
+    return list(chain.from_iterable(map(_terms_of, _tokens(text))))
+
+
+def _terms_of(token: str) -> Sequence[str]:
+    if token.isascii() or not _UNSPACED_START.match(token):
+        return _word_terms(token)
+    return _run_terms(token) + [c for c in token if c not in _STOP_CHARACTERS]
 
 
 def query_terms(text: str) -> list[str]:
@@ -192,9 +193,13 @@ def term_id(term: str) -> int:
     return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
+def _ids(token: str) -> tuple[int, ...]:
+    return _short_ids(token) if len(token) <= _LONGEST_STEMMED else tuple(map(term_id, _terms_of(token)))
+
+
 @lru_cache(maxsize=100_000)
-def _token_ids(token: str) -> tuple[int, ...]:
-    return tuple(term_id(term) for term in _word_terms(token))
+def _short_ids(token: str) -> tuple[int, ...]:
+    return tuple(map(term_id, _terms_of(token)))
 
 
 def pack(text: str, *extra: str) -> bytes:
@@ -202,14 +207,9 @@ def pack(text: str, *extra: str) -> bytes:
 
     `extra` are further words of the record that are no part of its text: a speaker, a date.
     """
-    ids = array("Q")
-    for part in (text, *extra):
-        for token in _tokens(part):
-            if token.isascii() or not _UNSPACED_START.match(token):
-                ids.extend(_token_ids(token))
-            else:
-                ids.extend(map(term_id, _run_terms(token)))
-                ids.extend([term_id(c) for c in token if c not in _STOP_CHARACTERS])
+    ids = array("Q", chain.from_iterable(map(_ids, _tokens(text))))
+    for part in extra:
+        ids.extend(chain.from_iterable(map(_ids, _tokens(part))))
     return ids.tobytes()
 
 

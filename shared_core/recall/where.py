@@ -188,6 +188,13 @@ def evaluate(where: Where, test: Callable[[Test], T], join: Callable[[str, list[
     return join(where.connective, [evaluate(part, test, join) for part in where.parts])
 
 
+def names(where: Where | None, field: str) -> bool:
+    """Whether a filter has a condition on this record field."""
+    if where is None:
+        return False
+    return evaluate(where, lambda test: test.key == field and not test.metadata, lambda connective, parts: any(parts))
+
+
 def matches(where: Where | None, record: Record) -> bool:
     """Whether a record passes a filter."""
     if where is None:
@@ -210,4 +217,6 @@ def value_of(record: Record, test: Test) -> Any:
     value = getattr(record, test.key)
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, tuple):
+        return list(value)  # as operands are
     return _MISSING if value is None else value

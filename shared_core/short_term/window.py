@@ -355,7 +355,7 @@ def _level(costs: list[int], room: int) -> int:
         if price > level:
             return level
         room -= price
-    return max(level, max(costs, default=0))
+    return level
 
 
 def _text_cost(message: Message, count: TokenCounter) -> int:

@@ -167,6 +167,8 @@ def _insert(tx: Transaction, fresh: list[tuple[Any, ...]], vectors: list[tuple[i
 
 def _replace(tx: Transaction, scope: int, seq: int, item: Draft, revision: int, now: int, embedder: int | None) -> None:
     old = draft(tx.rows("raw_record", {"seq": seq})[0])
+    if (old.kind == "turn") is not (item.kind == "turn"):
+        raise InvalidInput(f"{item.id!r} is the id of a {old.kind}; a turn stays a turn, and nothing else becomes one")
     # A turn that is sent again keeps its place; whatever has no session of its own keeps the old one.
     if item.session is None or item.session == old.session:
         item = replace(item, session=old.session, position=old.position)

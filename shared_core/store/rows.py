@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared_core.values import Message, Record, Triple
+from shared_core.values import Kind, Message, Record, Status, Triple
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_FIELDS = frozenset(Record.model_fields)
+_KINDS = {kind.value: kind for kind in Kind}
+_STATUSES = {status.value: status for status in Status}
 
 
 def micros(when: datetime) -> int:
@@ -94,17 +97,30 @@ class Draft:
     def record(self, now: int, session: str | None) -> Record:
         """The value this draft becomes."""
         created = instant(now if self.created_at is None else self.created_at)
-        return Record(
-            id=self.id or "", kind=self.kind, text=self.text, type=self.type, triple=self.triple,
-            polarity=self.polarity, entities=tuple(load(self.entities) or ()), source=self.source,
-            importance=self.importance, confidence=self.confidence, metadata=load(self.metadata) or {},
-            event_time=moment(self.event_time), expires_at=moment(self.expires_at), pinned=self.pinned,
-            session=session, message_id=self.message_id, role=self.role, name=self.name, status=self.status,
-            seen=self.seen, accesses=0, accessed_at=None, supersedes=self.supersedes,
-            superseded_by=self.superseded_by, valid_from=moment(self.valid_from),
-            valid_until=moment(self.valid_until), created_at=created,
-            updated_at=instant(now if self.updated_at is None else self.updated_at),
+        return _record(
+            {
+                "id": self.id, "kind": _KINDS[self.kind], "text": self.text, "type": self.type, "triple": self.triple,
+                "polarity": self.polarity, "entities": tuple(load(self.entities) or ()), "source": self.source,
+                "importance": self.importance, "confidence": self.confidence, "metadata": load(self.metadata) or {},
+                "event_time": moment(self.event_time), "expires_at": moment(self.expires_at), "pinned": self.pinned,
+                "session": session, "message_id": self.message_id, "role": self.role, "name": self.name,
+                "status": _STATUSES[self.status], "seen": self.seen, "accesses": 0, "accessed_at": None,
+                "supersedes": self.supersedes, "superseded_by": self.superseded_by,
+                "valid_from": moment(self.valid_from), "valid_until": moment(self.valid_until), "created_at": created,
+                "updated_at": instant(now if self.updated_at is None else self.updated_at),
+            }
         )  # fmt: skip
+
+
+def _record(fields: dict[str, Any]) -> Record:
+    """A Record out of fields that are validated already: a fifth of the time of validating them again."""
+    made = Record.__new__(Record)
+    give = object.__setattr__
+    give(made, "__dict__", fields)
+    give(made, "__pydantic_fields_set__", set(_FIELDS))
+    give(made, "__pydantic_extra__", None)
+    give(made, "__pydantic_private__", None)
+    return made
 
 
 def draft_copy(item: Draft) -> Draft:
@@ -127,15 +143,17 @@ def draft(row: tuple[Any, ...]) -> Draft:
 
 def record(row: tuple[Any, ...]) -> Record:
     """The value of a row with the columns `{record}` of the SQL file, the first being its seq."""
-    return Record(
-        id=row[1], kind=row[2], type=row[3], text=row[4],
-        triple=None if row[5] is None else Triple(row[5], row[6], row[7]), polarity=bool(row[8]),
-        entities=tuple(load(row[9]) or ()), source=row[10], importance=row[11], confidence=row[12],
-        metadata=load(row[13]) or {}, event_time=moment(row[14]), expires_at=moment(row[15]), pinned=bool(row[16]),
-        session=row[17], message_id=row[18], role=row[19], name=row[20], status=row[21], seen=row[22],
-        accesses=row[23] or 0, accessed_at=moment(row[24]), supersedes=row[25], superseded_by=row[26],
-        valid_from=moment(row[27]), valid_until=moment(row[28]), created_at=instant(row[29]),
-        updated_at=instant(row[30]),
+    return _record(
+        {
+            "id": row[1], "kind": _KINDS[row[2]], "type": row[3], "text": row[4],
+            "triple": None if row[5] is None else Triple(row[5], row[6], row[7]), "polarity": bool(row[8]),
+            "entities": tuple(load(row[9]) or ()), "source": row[10], "importance": row[11], "confidence": row[12],
+            "metadata": load(row[13]) or {}, "event_time": moment(row[14]), "expires_at": moment(row[15]),
+            "pinned": bool(row[16]), "session": row[17], "message_id": row[18], "role": row[19], "name": row[20],
+            "status": _STATUSES[row[21]], "seen": row[22], "accesses": row[23] or 0, "accessed_at": moment(row[24]),
+            "supersedes": row[25], "superseded_by": row[26], "valid_from": moment(row[27]),
+            "valid_until": moment(row[28]), "created_at": instant(row[29]), "updated_at": instant(row[30]),
+        }
     )  # fmt: skip
 
 

@@ -183,13 +183,33 @@ class SqliteStore:
             yield SqliteTransaction(connection, self._sql)
 
     @contextmanager
-    def write(self) -> Iterator[SqliteTransaction]:
-        """One write transaction, committed whole or not at all."""
+    def _turn(self, wait: bool) -> Iterator[sqlite3.Connection]:
+        """A connection of ours alone to write with, as soon as it is this writer's turn."""
         if self._pid != os.getpid():
             self._pool_lock = threading.Lock()
             self._after_fork()
-        with self._writing, self._connection() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        if not self._writing.acquire(blocking=wait):
+            raise StoreBusy(f"{self.address}: another thread is writing")
+        try:
+            with self._connection() as connection:
+                yield connection
+        finally:
+            self._writing.release()
+
+    @contextmanager
+    def write(self, *, wait: bool = True) -> Iterator[SqliteTransaction]:
+        """One write transaction, committed whole or not at all.
+
+        With `wait=False` it raises `StoreBusy` at once if anybody else is writing.
+        """
+        with self._turn(wait) as connection:
+            try:
+                if not wait:
+                    connection.execute("PRAGMA busy_timeout=0")
+                connection.execute("BEGIN IMMEDIATE")
+            finally:
+                if not wait:
+                    connection.execute(f"PRAGMA busy_timeout={int(self._timeout * 1000):d}")
             try:
                 yield SqliteTransaction(connection, self._sql)
             except BaseException:

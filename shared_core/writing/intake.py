@@ -18,7 +18,8 @@ from shared_core.values import Kind, Message, Triple, aware
 from shared_core.writing.plain import plain
 from shared_core.writing.redact import redacted
 
-_KINDS = frozenset(kind.value for kind in Kind)
+_KINDS = {kind.value: kind.value for kind in Kind}
+_SCALARS = frozenset({str, int, bool, type(None)})
 _DEDUPED = frozenset({Kind.FACT.value, Kind.RULE.value})
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
            "november", "december")  # fmt: skip
@@ -47,14 +48,16 @@ class Intake:
 
     def metadata(self, value: Mapping[str, Any] | None) -> str | None:
         """Metadata as JSON, or None where there is none."""
-        if not value:
-            if value is None or isinstance(value, Mapping):
-                return None
-            raise InvalidType(f"metadata is a dict, not {type(value).__name__}")
+        if value is None or (not value and isinstance(value, Mapping)):
+            return None
         if not isinstance(value, Mapping):
             raise InvalidType(f"metadata is a dict, not {type(value).__name__}")
         limits = self.settings.limits
-        text = dump(redacted(plain(value, "metadata", limits.metadata_depth), self.redactor))
+        if all(type(key) is str and type(part) in _SCALARS for key, part in value.items()):
+            checked = value
+        else:
+            checked = plain(value, "metadata", limits.metadata_depth)
+        text = dump(redacted(checked, self.redactor))
         if len(text) > limits.metadata_bytes:
             raise LimitExceeded(f"metadata of {len(text)} bytes; limits.metadata_bytes is {limits.metadata_bytes}")
         return text
@@ -204,7 +207,7 @@ def digest(kind: str, text: str, event_time: int | None) -> int:
 def kind_of(value: Any) -> str:
     """A kind's plain name; raises for an unknown one and names those there are."""
     if isinstance(value, str) and value in _KINDS:
-        return str(Kind(value).value)
+        return _KINDS[value]
     raise InvalidInput(f"unknown kind {value!r}; the kinds are {', '.join(Kind)}")
 
 
@@ -221,8 +224,15 @@ def identifier(value: Any, what: str, settings: Settings) -> str:
     return value
 
 
+def storable(value: Any) -> bool:
+    """Whether a value could be an id at all; what can't be stored is simply not there."""
+    return isinstance(value, str) and clean(value) == value
+
+
 def fraction(value: Any, what: str) -> float:
     """A number in [0, 1]."""
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return value
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise InvalidType(f"{what} is a number between 0 and 1, not {type(value).__name__}")
     number = float(value)
@@ -245,7 +255,9 @@ def _required_text(value: Any, what: str) -> str:
 
 def _json(body: dict[str, Any]) -> str:
     try:
-        return dump(body)
+        text = dump(body)
+        # An escaped surrogate is half of a pair, or a lone one that no reader of these messages could send on.
+        return dump(redacted(body, clean)) if "\\ud" in text else text
     except (TypeError, ValueError, RecursionError) as error:
         if isinstance(error, RecursionError) or "circular" in str(error).lower():
             raise InvalidInput("a message refers to itself; give a value that JSON can hold") from error

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
+from shared_core.recall.text import clean
 
 
 def plain(value: Any, where: str = "metadata", depth: int = 32) -> Any:
@@ -33,7 +34,7 @@ def plain(value: Any, where: str = "metadata", depth: int = 32) -> Any:
     if isinstance(value, Enum):
         return plain(value.value, where, depth)
     if isinstance(value, str):
-        return str(value)
+        return clean(str(value))
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -53,7 +54,7 @@ def _mapping(value: Mapping[Any, Any], where: str, depth: int) -> dict[str, Any]
     for key in value:
         if not isinstance(key, str):
             raise InvalidType(f"{where} has the key {key!r}, which is no text; use {str(key)!r}")
-    return {str(key): plain(part, f"{where}.{key}", depth - 1) for key, part in value.items()}
+    return {clean(str(key)): plain(part, f"{where}.{key}", depth - 1) for key, part in value.items()}
 
 
 def _finite(value: float, where: str) -> float:

@@ -61,7 +61,8 @@ def assert_valid(messages: Sequence[Message], running: bool = True) -> None:
         if message.role == "assistant":
             due = [call["id"] for call in message.tool_calls]
     if due:
-        assert running and messages[-1].role == "assistant", "a call answered in part"
+        assert running, "a call without a result at the end"
+        assert messages[-1].role == "assistant", "a call answered in part"
 
 
 # Any history: few ids, so that they repeat, cross turns and miss; every form of content.
@@ -294,7 +295,8 @@ def test_a1_a_counter_of_ones_own_is_used() -> None:
 def test_a1_call_and_result_stay_together_behind_their_question(limit: int) -> None:
     history = [user("word " * 10), assistant("", "c1"), tool("c1", "word " * 10), assistant("done")]
     result = sliding(history, max_tokens=limit)
-    assert result[0].role == "user" and result[-1] == history[-1]
+    assert result[0].role == "user"
+    assert result[-1] == history[-1]
     assert len(result) == (4 if size(history) <= limit else 2)
 
 
@@ -320,9 +322,12 @@ def test_a1_a_giant_tool_result_is_shortened_with_its_call_kept() -> None:
     # Without its result the agent would run the same tool again, for ever.
     history = [user("Read the log."), assistant("", "c1"), tool("c1", "line of the log " * 5_000, payload={"x": 1})]
     result = sliding([*chat(2), *history], max_tokens=500)
-    assert result[:2] == history[:2] and size(result) <= 500
-    assert MARKER in result[2].text and result[2].tool_call_id == "c1"
-    assert result[2].payload is None and count(result[2].text) > 300
+    assert result[:2] == history[:2]
+    assert size(result) <= 500
+    assert MARKER in result[2].text
+    assert result[2].tool_call_id == "c1"
+    assert result[2].payload is None
+    assert count(result[2].text) > 300
 
 
 def test_a1_messages_before_the_first_question_are_left_out() -> None:
@@ -434,6 +439,11 @@ def test_r02_a_call_still_running_is_left_alone() -> None:
     assert paired([*history, system()])[2].content == INTERRUPTED
 
 
+def test_r02_only_an_assistant_calls_tools() -> None:
+    history = [user(tool_calls=({"id": "c1", "name": "f", "args": None},)), tool("c1"), assistant()]
+    assert paired(history) == history[::2]
+
+
 def test_r02_results_without_a_call_and_second_results_are_left_out() -> None:
     history = [
         tool("c9"),
@@ -496,7 +506,8 @@ def test_r03_parallel_results_are_never_cut_from_their_call(keep: dict[str, int]
     older, kept = split(PARALLEL, **keep)
     group = {message.id for message in PARALLEL[1:10]}
     assert group <= {m.id for m in older} or group <= {m.id for m in kept}
-    assert older + kept == PARALLEL and kept[-1] == PARALLEL[-1]
+    assert older + kept == PARALLEL
+    assert kept[-1] == PARALLEL[-1]
     assert_valid(kept)
 
 
@@ -538,12 +549,16 @@ def test_r12_a_giant_question_is_shortened_with_a_marker(text: str, parts: bool)
     giant = user(content, id="m9", name="ann", payload={"langchain": {"content": text}})
     history = [system(), *chat(3), giant]
     for result in (sliding(history, max_tokens=1_000), by_importance(history, max_tokens=1_000, keep_turns=1)):
-        assert result[0] == system() and len(result) == 2
+        assert result[0] == system()
+        assert len(result) == 2
         short = result[1]
         assert (short.id, short.name, short.payload) == ("m9", "ann", None)
         assert 900 < size(result) <= 1_000
         head, tail = short.text.removesuffix(" Why?").split(MARKER)
-        assert text.startswith(head) and text.endswith(tail) and head and tail
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert head
+        assert tail
         assert (" Why?" in short.text) == parts
         short.text.encode()
     assert giant.text.startswith(text)
@@ -551,14 +566,17 @@ def test_r12_a_giant_question_is_shortened_with_a_marker(text: str, parts: bool)
 
 def test_r12_a_short_answer_stays_whole_beside_a_giant_question() -> None:
     result = sliding([user("word " * 5_000), assistant("Yes, on Monday.")], max_tokens=300)
-    assert texts(result)[1] == "Yes, on Monday." and 280 <= size(result) <= 300
+    assert texts(result)[1] == "Yes, on Monday."
+    assert 280 <= size(result) <= 300
 
 
 def test_r12_many_text_parts_keep_their_first_and_last() -> None:
     parts = [{"type": "text", "text": f"part {n} of the report"} for n in range(300)]
     [short] = sliding([user([*parts, {"type": "image", "url": "x"}])], max_tokens=400)
     assert count_message(short) <= 400
-    assert "part 0 " in short.text and "part 299" in short.text and short.content[-1]["type"] == "image"
+    assert "part 0 " in short.text
+    assert "part 299" in short.text
+    assert short.content[-1]["type"] == "image"
 
 
 # --- R15

@@ -70,7 +70,8 @@ WHERE seq = :seq;
 SELECT seq FROM record WHERE scope = ? AND id = ?;
 -- name: known_digests
 SELECT r.digest, r.seq, r.expires_at, r.id, r.kind, r.text, r.event_time
-FROM json_each(:digests) given JOIN record r ON r.scope = :scope AND r.digest = given.value;
+FROM json_each(:digests) given CROSS JOIN record r INDEXED BY record_digest
+    ON r.scope = :scope AND r.digest = given.value AND r.digest IS NOT NULL;
 -- name: raw_record
 SELECT scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance, confidence,
     metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role, name, body,
@@ -125,7 +126,7 @@ ORDER BY seq LIMIT :limit;
 SELECT count(*) FROM record r
 WHERE text <> '' AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.id = (r.seq << 8 | :embedder));
 -- name: drop_other_vectors
-DELETE FROM vector WHERE embedder = :embedder;
+DELETE FROM vector WHERE embedder <> :embedder;
 -- name: mark_changed
 UPDATE record SET revision = ? WHERE seq = ?;
 -- name: bump_all
