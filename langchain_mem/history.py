@@ -59,7 +59,7 @@ class TwinmemChatMessageHistory(BaseChatMessageHistory):
         return self._session
 
     @property
-    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
+    def messages(self) -> list[BaseMessage]:
         """The conversation in order, a new list each time."""
         return [from_core(message) for message in self._session.messages()]
 

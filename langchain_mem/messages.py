@@ -219,5 +219,3 @@ def _decoded(value: Any) -> Any:
         return inner if read is None else read(inner)
     except (ArithmeticError, TypeError, ValueError):  # a redactor took part of it: what is left is text
         return inner
-
-

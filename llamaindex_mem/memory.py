@@ -146,11 +146,14 @@ class TwinmemMemory(BaseMemory):
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
         """The address, the user, the conversation and the options; JSON."""
-        return self.custom_model_dump()
+        return self._state()
 
-    @model_serializer(mode="plain")
-    def custom_model_dump(self) -> dict[str, Any]:
-        """What every way of serialising gives, `model_dump` and a field of another model included."""
+    @model_serializer(mode="wrap")
+    def custom_model_dump(self, handler: Any, info: Any) -> dict[str, Any]:
+        """The same for `model_dump`, and where this is a field of another model."""
+        return self._state()
+
+    def _state(self) -> dict[str, Any]:
         state = {name: getattr(self, name) for name in type(self).model_fields if getattr(self, name) is not None}
         if self.address is None:
             state["snapshot"] = [message.model_dump(mode="json") for message in self._session().messages()]

@@ -135,9 +135,12 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(user=st.sampled_from(USERS), session=SESSIONS, data=st.data(), filler=FILLERS)
     def replace_messages(self, user: str, session: str, data: st.DataObject, filler: str) -> None:
         talk = self.talk.get((user, session), [])
-        kept = [each for each in talk if data.draw(st.booleans())]
-        if data.draw(st.booleans()):
-            kept = kept[::-1]
+        kept = list(talk)
+        how = data.draw(st.sampled_from(["grow", "thin", "turn round"]))
+        if how == "thin":
+            kept = [each for each in talk if data.draw(st.booleans())]
+        elif how == "turn round":
+            kept.reverse()
         ids = data.draw(st.lists(MESSAGE_IDS, max_size=2, unique=True))
         held = {id for id, _ in kept if id is not None}
         new = kept + [(id, self.text(filler)) for id in ids if id is None or id not in held]
