@@ -10,6 +10,7 @@ form the neutral fields give.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -35,6 +36,7 @@ from langchain_core.messages import (
 )
 
 from shared_core.errors import InvalidInput, InvalidType
+from shared_core.recall.text import clean
 from shared_core.values import Message
 
 NAME = "langchain"
@@ -64,7 +66,7 @@ def to_core(message: BaseMessage) -> Message:
     calls = data.get("tool_calls") or []
     return Message(
         role=_role(message),
-        content=data.get("content"),
+        content=_readable(message.content, data.get("content")),
         id=message.id if message.id and message.id.strip() else None,
         name=message.name,
         tool_calls=tuple({"id": call.get("id"), "name": call["name"], "args": call["args"]} for call in calls),
@@ -95,6 +97,16 @@ def _whole(chunk: BaseMessage) -> BaseMessage:
     for key, value in (chunk.model_extra or {}).items():  # which the conversion drops
         setattr(whole, key, value)
     return whole
+
+
+def _readable(content: Any, encoded: Any) -> Any:
+    """The content as any framework reads it: texts stay texts, whatever characters they hold."""
+    if not isinstance(content, list):
+        return content
+    return [
+        part if isinstance(part, str) else {**kept, "text": part["text"]} if isinstance(part.get("text"), str) else kept
+        for part, kept in zip(content, encoded, strict=True)
+    ]
 
 
 def _role(message: BaseMessage) -> str:
@@ -149,14 +161,16 @@ def _tool_calls(calls: Iterable[Mapping[str, Any]]) -> tuple[list[ToolCall], lis
 def _encoded(value: Any, where: str, depth: int = 0) -> Any:
     if isinstance(value, Enum):
         value = value.value
+    if type(value) is str and clean(value) != value:  # a lone surrogate, which no database keeps
+        return {_TAG: "str", "value": json.dumps(value)}
     if value is None or type(value) in (bool, int, float, str):
         return value
     if depth > _DEEPEST:
         raise InvalidInput(f"{where} is nested too deeply, or holds itself; give a value that JSON can keep")
     if isinstance(value, bool | int | float | str):  # subclasses, such as numpy.float64
-        return next(kind(value) for kind in (bool, int, float, str) if isinstance(value, kind))
+        return _encoded(next(kind(value) for kind in (bool, int, float, str) if isinstance(value, kind)), where)
     if isinstance(value, Mapping):
-        if _TAG not in value and all(type(key) is str for key in value):
+        if _TAG not in value and all(type(key) is str and clean(key) == key for key in value):
             return {key: _encoded(part, f"{where}.{key}", depth + 1) for key, part in value.items()}
         pairs = [[_encoded(key, where, depth + 1), _encoded(part, f"{where}.{key}", depth + 1)]
                  for key, part in value.items()]  # fmt: skip
@@ -192,6 +206,7 @@ _WRITERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (Decimal, str),
 )
 _READERS: dict[str, Callable[[Any], Any]] = {
+    "str": json.loads,
     "bytes": base64.b64decode,
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,

@@ -28,6 +28,8 @@ from shared_core.errors import TwinmemError
 # UsageError, wherever this version of typer keeps it (up to 0.2x in click, later in its own copy).
 _Misuse: type[Exception] = typer.BadParameter.__mro__[1]
 
+_STOPPED = 130  # what typer, like a shell, gives for Ctrl-C
+
 
 class Format(StrEnum):
     """The formats `import` reads; `auto` tells by the file's first item."""
@@ -56,6 +58,8 @@ class Commands(TyperGroup):
         with _failures(prog_name or "twinmem"):
             code = super().main(args, prog_name, **extra)
             sys.stdout.flush()
+            if code == _STOPPED:
+                raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -66,7 +70,10 @@ def _failures(program: str) -> Iterator[None]:
     except _Misuse as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else program
-        terminal.fail(f"{path}: {error.format_message()} See '{path} --help'.")  # type: ignore[attr-defined]
+        message = error.format_message()  # type: ignore[attr-defined]
+        if "unexpected extra argument" in message:  # most likely the database, given as sqlite3 takes it
+            message += "; a database is named with --db."
+        terminal.fail(f"{path}: {message} See '{path} --help'.")
         sys.exit(2)
     except BrokenPipeError:
         # Whoever read our output (head, a pager) has seen enough. Python would complain once more at exit.
@@ -77,7 +84,7 @@ def _failures(program: str) -> Iterator[None]:
         sys.exit(2 if isinstance(error, UsageFault) else 1)
     except (KeyboardInterrupt, typer.Abort):
         terminal.fail(f"{program}: stopped; what is done is kept, and the same command goes on from there")
-        sys.exit(130)
+        sys.exit(_STOPPED)
 
 
 app = typer.Typer(
@@ -102,9 +109,7 @@ User = Annotated[
     str | None,
     typer.Option("--user", "-u", help="Whose memory; may be left out if there is only one user.", callback=_text),
 ]
-Agent = Annotated[
-    str | None, typer.Option("--agent", "-a", help="Which agent's memory of the user.", callback=_text)
-]
+Agent = Annotated[str | None, typer.Option("--agent", "-a", help="Which agent's memory of the user.", callback=_text)]
 Session = Annotated[str | None, typer.Option("--session", "-s", help="Only this conversation.", callback=_text)]
 Kinds = Annotated[
     list[str] | None,

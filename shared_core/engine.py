@@ -148,11 +148,17 @@ class Engine:
             item.vector = vector
 
     @contextmanager
-    def recalling(self, scope: int, where: Where | None = None) -> Iterator[tuple[Transaction, ScopeIndex]]:
-        """The index of a scope, current, under our embedder."""
+    def recalling(
+        self, scope: int, where: Where | None = None, model: Model | None = None
+    ) -> Iterator[tuple[Transaction, ScopeIndex]]:
+        """The index of a scope, current, under our embedder, or under that of another `model`."""
+        model = model or self.model
         with self.store.look() as tx:
-            number = self.embedder(tx)
-        with self.indexes.opened(scope, number, self.model.dimensions, where) as opened:
+            if model is self.model:
+                number = self.embedder(tx)
+            else:
+                number = ledger.embedder_id(tx, model.name, model.dimensions or 0)
+        with self.indexes.opened(scope, number, model.dimensions, where) as opened:
             yield opened
 
     # ------------------------------------------------------------------ counting recalls
@@ -212,7 +218,7 @@ class Engine:
         for seq in seqs:
             row = tx.rows("raw_record", {"seq": seq})[0]
             item = draft(row)
-            cut(item, row[29])
+            cut(item)
             tx.run("set_words", (item.words, item.shape, seq))
             touched.add(row[0])
         for scope in touched:

@@ -248,7 +248,7 @@ class Scope:
             item.pinned = bool(given["pinned"])
         if item.digest is not None:
             item.digest = digest(item.kind, item.text, item.event_time)
-        cut(item, now)
+        cut(item)
         return item
 
     # ------------------------------------------------------------------ reading
@@ -409,18 +409,29 @@ class Scope:
         if session is not None:
             identifier(session, "session", settings)
         left_out = [exclude] if isinstance(exclude, str) else list(exclude)
-        asked = question(query, settings)
         engine.ready()
-        if asked is None or k == 0:
+        names = self._speakers()
+        asked = question(query, settings, instant(engine.now()), names or ())
+        if asked is None or k == 0 or names is None:
             return []
-        with engine.store.look() as tx:
-            if self._find(tx) is None:
-                return []
-        for view in asked.views:
-            asked.vectors.append((yield from engine.model.query(view)))
+        for text, share in asked.views:
+            vector = yield from engine.model.query(text)
+            if asked.lead is None:
+                asked.lead = vector
+            if share:
+                asked.forms.append((vector, share))
         return self._recall(asked, k, wanted, tree, min_score, at, session, left_out, explain)
 
     search, asearch = both(_search)
+
+    def _speakers(self) -> Names | None:
+        """The names of those who speak in this scope; None where there is nothing to search."""
+        with self._engine.store.look() as tx:
+            scope = self._find(tx)
+        if scope is None:
+            return None
+        with self._engine.recalling(scope) as (_, index):
+            return index.names
 
     def _recall(
         self, asked: Question, k: int, kinds: frozenset[Kind] | None, where: Where | None, min_score: float,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shared_core.commands.database import opened, scope_of, written_with
-from shared_core.commands.terminal import number, say, table, write_json
+from shared_core.commands.terminal import number, readable, say, table, write_json
 from shared_core.memory import AgentMemory
 from shared_core.values import Stats
 
@@ -40,7 +40,7 @@ def stats(db: Path, *, user: str | None, agent: str | None, as_json: bool) -> No
         rows = [{"user": user, "agent": agent, **each.model_dump(mode="json")} for user, agent, each in counted]
         sums = {name: total[name] for name in ("records", *_COUNTED)}
         embedder = None if stored is None else {"name": stored[0], "dimensions": stored[1]}
-        write_json({"database": str(db), "bytes": size, "embedder": embedder, "scopes": rows, "total": sums})
+        write_json({"database": readable(str(db)), "bytes": size, "embedder": embedder, "scopes": rows, "total": sums})
         return
     with_agents = any(agent != "default" for _, agent, _ in counted)
     heads = ["user", *(["agent"] if with_agents else []), "sessions", "messages", "facts etc.", "tokens"]

@@ -46,18 +46,27 @@ class OtherEmbedder:
 
 
 @contextmanager
-def opened(path: Path, embedder: str | None = None, *, make: bool = False) -> Iterator[AgentMemory]:
-    """The memory in the file at `path`, with the embedder it was written with unless one is named.
+def opened(
+    path: Path, embedder: str | None = None, *, make: bool = False, moving: bool = False
+) -> Iterator[AgentMemory]:
+    """The memory in the file at `path`, with the embedder it was written with.
 
-    Raises `NotFound` if there is no file, unless it is to be made.
+    Raises `NotFound` if there is no file, unless it is to be made, and `EmbedderMismatch` if another
+    embedder is named, unless the memory is moving to it.
     """
     if embedder is not None and embedder not in BUILT_IN:
         raise UsageFault(f"unknown embedder {embedder!r}; known: {', '.join(BUILT_IN)}")
     chosen: object = embedder
     if not make or path.exists():
         _must_be_file(path)
+        stored = written_with(path)
         if embedder is None:
-            chosen = _embedder(written_with(path))
+            chosen = _embedder(stored)
+        elif stored is not None and not moving and identity(BUILT_IN[embedder]()) != stored[0]:
+            raise EmbedderMismatch(
+                f"{path} is embedded with {stored[0]!r}, not with {embedder!r}; leave --embedder out, "
+                f"or move it with 'twinmem reembed --embedder {embedder}'"
+            )
     with AgentMemory.open(path, embedder=chosen) as memory:
         yield memory
 

@@ -104,8 +104,9 @@ def _batches(messages: Iterable[Message]) -> Iterator[list[Message]]:
 def _report(db: Path, file: Path, format: str, tally: Tally, as_json: bool) -> None:
     known = tally.messages - tally.new - tally.changed
     if as_json:
-        found: dict[str, Any] = {"file": str(file), "format": format, "database": str(db), "users": list(tally.users)}
+        found: dict[str, Any] = {"file": readable(str(file)), "format": format, "database": readable(str(db))}
         counts = {"conversations": tally.conversations, "messages": tally.messages}
+        found["users"] = list(tally.users)
         write_json({**found, **counts, "new": tally.new, "changed": tally.changed, "known": known})
         return
     read_in = f"{number(tally.messages, 'message')} in {number(tally.conversations, 'conversation')}"

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from shared_core.commands.database import UsageFault, opened, scope_of, session_of
-from shared_core.commands.terminal import columns, joined, say, styled, write_json
-from shared_core.values import Hit
+from shared_core.commands.terminal import columns, joined, say, styled, text_of, write_json
+from shared_core.values import Hit, Record
+
+_TELLING = 20  # characters up to which a message id was given by a person, like "D10:8"
 
 
 def search(
@@ -47,12 +49,18 @@ def filter_of(where: str | None) -> Mapping[str, Any] | None:
     try:
         found = json.loads(where)
     except ValueError as error:
-        raise UsageFault(f"--where is not JSON ({error}); write it like '{{\"role\": \"user\"}}'") from error
+        raise UsageFault(f'--where is not JSON ({error}); write it like \'{{"role": "user"}}\'') from error
     if not isinstance(found, dict):
-        raise UsageFault("--where is a JSON object, like '{\"role\": \"user\"}'")
+        raise UsageFault('--where is a JSON object, like \'{"role": "user"}\'')
     return found
 
 
+def place_of(record: Record) -> str:
+    """Session, message and record id on one line; a message id as long as a hash tells nobody anything."""
+    message = record.message_id if record.message_id and len(record.message_id) <= _TELLING else None
+    return " · ".join(part for part in (record.session, message, record.id) if part)
+
+
 def _row(place: int, hit: Hit) -> list[Any]:
-    said = joined(hit.record.text, ("\n" + hit.reason, "dim"), ("\n" + hit.record.id, "dim cyan"))
+    said = joined(text_of(hit.record.text), ("\n" + hit.reason, "dim"), ("\n" + place_of(hit.record), "dim cyan"))
     return [styled(str(place), "dim"), styled(f"{hit.score:.2f}", "bold green"), said]

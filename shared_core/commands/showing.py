@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from shared_core.commands.database import opened, scope_of, session_of
-from shared_core.commands.searching import filter_of
-from shared_core.commands.terminal import columns, joined, note, number, say, styled, when, write_json
+from shared_core.commands.searching import filter_of, place_of
+from shared_core.commands.terminal import columns, joined, note, number, say, styled, text_of, when, write_json
 from shared_core.errors import NotFound
 from shared_core.scope import Scope
 from shared_core.values import Change, Message, Record
@@ -44,18 +45,17 @@ def _records(scope: Scope, records: list[Record], limit: int, as_json: bool) -> 
         for record in page:
             write_json({"user": scope.user, "agent": scope.agent, **record.model_dump(mode="json")})
     elif page:
-        say(columns(_row(record) for record in page))
+        say(*(_row(record) for record in page))
     else:
         say("Nothing is remembered that fits.")
     if len(page) < len(records):
         note(f"the newest {len(page):,} of {number(len(records), 'record')}; --limit 0 shows all")
 
 
-def _row(record: Record) -> list[Any]:
+def _row(record: Record) -> Any:
     who = record.name or record.role or record.kind.value
-    where = f"{record.session} · {record.id}" if record.session else record.id
-    said = joined((f"{who}: ", "bold"), record.text, ("\n" + where, "dim cyan"))
-    return [styled(when(record.event_time or record.created_at), "dim"), said]
+    place = f"{when(record.event_time or record.created_at)} · {place_of(record)}"
+    return joined((f"{who}: ", "bold"), text_of(record.text), (f"\n{place}", "dim cyan"))
 
 
 def _record(scope: Scope, id: str, as_json: bool) -> None:
@@ -107,10 +107,12 @@ def _conversation(scope: Scope, session: str, limit: int | None, as_json: bool) 
             value = message.model_dump(mode="json")
             write_json({"user": scope.user, "agent": scope.agent, "session": session, "text": message.text, **value})
         return
-    say(columns([styled(when(message.created_at), "dim"), _spoken(message)] for message in messages))
+    for day, said in groupby(messages, key=lambda message: message.created_at and message.created_at.date()):
+        say(styled(str(day or ""), "dim"), columns(_spoken(message) for message in said))
 
 
-def _spoken(message: Message) -> Any:
+def _spoken(message: Message) -> list[Any]:
     who = message.name or message.role
     calls = [f"[calls {call['name']} {json.dumps(call['args'], ensure_ascii=False)}]" for call in message.tool_calls]
-    return joined((f"{who}: ", "bold"), " ".join([*([message.text] if message.text else []), *calls]))
+    said = " ".join([*([message.text] if message.text else []), *calls])
+    return [styled(when(message.created_at)[-5:], "dim"), joined((f"{who}: ", "bold"), text_of(said))]

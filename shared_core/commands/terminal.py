@@ -10,13 +10,15 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -53,12 +55,12 @@ def _escaped(text: str) -> bool:
 
 
 def inert(text: str) -> str:
-    """Text without control characters.
+    """Text that can be printed anywhere: readable, without control characters.
 
     >>> inert("red \\x1b[31m alert")
     'red ␛[31m alert'
     """
-    return text.translate(_CONTROLS)
+    return readable(text).translate(_CONTROLS)
 
 
 # ---------------------------------------------------------------------- for a person
@@ -74,11 +76,27 @@ def joined(*parts: str | tuple[str, str]) -> Text:
     return Text.assemble(*(inert(part) if isinstance(part, str) else (inert(part[0]), part[1]) for part in parts))
 
 
+def clipped(text: str, more: str = "") -> Group:
+    """A text on one line, cut where the terminal ends, and `more` in full below it."""
+    first = Text(inert(" ".join(text.split())), no_wrap=True, overflow="ellipsis")
+    return Group(first, styled(more.strip(), "dim")) if more else Group(first)
+
+
+def padded(text: str, cells: int, style: str = "") -> Text:
+    """A text filled up to a width; a Chinese character is two cells wide."""
+    return styled(text + " " * max(0, cells - cell_len(text)), style)
+
+
 def say(*lines: RenderableType | str) -> None:
-    """Print lines, wrapped to the terminal."""
+    """Print lines, wrapped to the terminal, or to 80 columns (or COLUMNS) in a pipe."""
     console = _console(sys.stdout)
-    for line in lines:
-        console.print(styled(line) if isinstance(line, str) else line)
+    with console.capture() as capture:
+        for line in lines:
+            console.print(styled(line) if isinstance(line, str) else line)
+    # Tables fill their last column up with spaces, which only get in the way of whoever copies or compares.
+    text = capture.get()
+    sys.stdout.write(text if console.is_terminal else re.sub(r" +$", "", text, flags=re.MULTILINE))
+    sys.stdout.flush()
 
 
 def note(text: str) -> None:
@@ -88,7 +106,7 @@ def note(text: str) -> None:
 
 def fail(text: str) -> None:
     """Print what went wrong, on one line that no terminal's width breaks."""
-    line = " ".join(inert(readable(text)).split())
+    line = " ".join(inert(text).split())
     _console(sys.stderr).print(Text(line), soft_wrap=True)
 
 
@@ -114,6 +132,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str | int]]) -> Table:
     for row in body:
         found.add_row(*(Text(f"{cell:,}") if isinstance(cell, int) else styled(cell) for cell in row))
     return found
+
+
+def text_of(text: str) -> str | tuple[str, str]:
+    """What a record or message says; a mark where it says nothing, as a tool call does."""
+    return text if text.strip() else ("(no text)", "dim")
 
 
 def when(time: datetime | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shared_core.commands.database import opened, written_with
-from shared_core.commands.terminal import number, progress, say, table, write_json
+from shared_core.commands.terminal import number, progress, readable, say, table, write_json
 
 _SHOWN = 20  # problems printed one by one
 
@@ -15,7 +15,7 @@ def check(db: Path, *, fix: bool, as_json: bool) -> bool:
     with opened(db) as memory:
         report = memory.check(fix=fix)
     if as_json:
-        write_json({"database": str(db), "ok": report.ok, **report.model_dump(mode="json")})
+        write_json({"database": readable(str(db)), "ok": report.ok, **report.model_dump(mode="json")})
         return report.ok
     found = report.problems
     if found:
@@ -36,12 +36,12 @@ def reembed(db: Path, *, embedder: str, as_json: bool) -> None:
     """Move every record to another embedder."""
     with opened(db):
         was = written_with(db)
-    with opened(db, embedder) as memory, progress(f"Embedding with {embedder}", 0) as done:
+    with opened(db, embedder, moving=True) as memory, progress(f"Embedding with {embedder}", 0) as done:
         count = memory.reembed(progress=done)
     now = written_with(db)
     assert now is not None
     if as_json:
-        write_json({"database": str(db), "was": was and was[0], "embedder": now[0], "embedded": count})
+        write_json({"database": readable(str(db)), "was": was and was[0], "embedder": now[0], "embedded": count})
     elif count:
         say(f"{db}: {number(count, 'record')} embedded with {now[0]}" + (f" (was {was[0]})." if was else "."))
     else:

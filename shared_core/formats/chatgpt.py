@@ -27,7 +27,7 @@ def read(source: Source) -> Iterator[Conversation]:
             if not matches(value):
                 raise InvalidInput(_EXPECTED)
             session = as_name(value.get("conversation_id")) or as_name(value.get("id"))
-            session = session or f"{source.path.stem}-{number}"
+            session = session or f"{source.stem}-{number}"
             messages = tuple(_messages(value, session))
         yield Conversation(None, session, messages)
 

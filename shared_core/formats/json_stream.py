@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -54,6 +55,7 @@ class Source:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
+        self.stem = _stem(path)
         self.layout = _layout(path)
 
     def items(self) -> Iterator[Item]:
@@ -270,6 +272,16 @@ def _open(path: Path) -> BinaryIO:
     if file.read(3) != codecs.BOM_UTF8:
         file.seek(0)
     return file
+
+
+def _stem(path: Path) -> str:
+    """The file's name without its suffix, which may become a session's name.
+
+    Under `LC_ALL=C` the bytes of a name in Chinese arrive as lone surrogates. Ids are made of it, so
+    it has to be the same as under any other locale.
+    """
+    raw = path.stem.encode("utf-8", "surrogateescape" if os.name == "posix" else "replace")
+    return raw.decode("utf-8", "replace")
 
 
 def _layout(path: Path) -> Layout:

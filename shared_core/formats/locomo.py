@@ -37,7 +37,7 @@ def read(source: Source) -> Iterator[Conversation]:
         with at(where):
             sessions = _sessions(sample)
             user = as_name(sample.get("sample_id"))
-        stem = source.path.stem if source.layout is Layout.OBJECT else f"{source.path.stem}-{number}"
+        stem = source.stem if source.layout is Layout.OBJECT else f"{source.stem}-{number}"
         body = _body(sample)
         for key in sessions:
             session = key if user else f"{stem} {key}"

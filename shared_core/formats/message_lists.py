@@ -50,7 +50,7 @@ def _first_message(dialect: Dialect, sample: Any) -> Any:
 def conversations(source: Source, dialect: Dialect) -> Iterator[Conversation]:
     """The conversations of a file in this dialect, in the order of the file."""
     sample = source.peek()
-    stem = source.path.stem
+    stem = source.stem
     if dialect.is_message(sample):
         yield Conversation(None, stem, _stream(source.items, stem, dialect))
     elif source.layout is Layout.OBJECT and isinstance(sample, dict) and "messages" in sample:

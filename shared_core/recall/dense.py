@@ -26,6 +26,11 @@ class DenseIndex(Protocol):
     """What the recall asks of a vector index."""
 
     @property
+    def exact(self) -> bool:
+        """Whether `scores` over everything is still the quickest way."""
+        ...
+
+    @property
     def size(self) -> int:
         """Rows added so far, removed ones included."""
         ...
@@ -47,7 +52,15 @@ class DenseIndex(Protocol):
         ...
 
     def similarities(self, query: Floats, rows: Rows) -> Floats:
-        """The cosine of each of these rows."""
+        """The inner product of a query with each of these rows."""
+        ...
+
+    def scores(self, query: Floats) -> Floats:
+        """The inner product of a query with every row, removed ones included."""
+        ...
+
+    def vectors(self, rows: Rows) -> Floats:
+        """A copy of these rows."""
         ...
 
 
@@ -58,9 +71,18 @@ class NumpyIndex:
         self._vectors: Floats = np.empty((0, dimensions), np.float32)
         self._live = Column(np.bool_)
 
+    exact = True
+
     @property
     def size(self) -> int:
         return self._live.size
+
+    def scores(self, query: Floats) -> Floats:
+        found: Floats = self._vectors @ query
+        return found
+
+    def vectors(self, rows: Rows) -> Floats:
+        return self._vectors[rows]
 
     def add(self, vectors: Floats) -> None:
         self._vectors = np.concatenate((self._vectors, vectors.astype(np.float32)))
@@ -100,6 +122,23 @@ class FaissIndex:
     @property
     def size(self) -> int:
         return self._live.size
+
+    @property
+    def exact(self) -> bool:
+        return self._lists is None
+
+    def vectors(self, rows: Rows) -> Floats:
+        return self._matrix()[rows]
+
+    def scores(self, query: Floats) -> Floats:
+        # The kernel of FAISS's flat search without its heap: one thread, and no copy.
+        found = np.empty(self.size, np.float32)
+        query = np.ascontiguousarray(query, np.float32)
+        pointer = self._faiss.swig_ptr
+        self._faiss.fvec_inner_products_ny(
+            pointer(found), pointer(query), self._flat.get_xb(), self._dimensions, self.size
+        )
+        return found
 
     def add(self, vectors: Floats) -> None:
         vectors = np.ascontiguousarray(vectors, np.float32)

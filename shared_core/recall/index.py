@@ -8,6 +8,7 @@ the same at any size, and nothing of the old text can be found.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -18,11 +19,12 @@ from shared_core.recall.dense import DenseIndex, FaissIndex
 from shared_core.recall.fields import Fields
 from shared_core.recall.growing import Column
 from shared_core.recall.lexical import LexicalIndex
-from shared_core.recall.text import query_terms
+from shared_core.recall.text import ENDS_ASKING, query_terms
 from shared_core.settings import Recall
 from shared_core.values import Kind, Status
 
 Slots = NDArray[np.int64]
+Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 KINDS = tuple(Kind)
@@ -33,6 +35,7 @@ NEVER = np.iinfo(np.int64).max
 ALWAYS = np.iinfo(np.int64).min
 _CHUNK = 8_192  # rows taken in at a time, so that loading never holds two copies of the vectors
 _FEW_DEAD = 1_000
+_SAMPLE = 512  # vectors in the sample a question is measured against
 
 _COLUMNS: tuple[tuple[str, Any], ...] = (
     ("seq", np.int64), ("kind", np.int8), ("status", np.int8), ("session", np.int64), ("position", np.int64),
@@ -40,6 +43,27 @@ _COLUMNS: tuple[tuple[str, Any], ...] = (
     ("valid_until", np.int64), ("expires", np.int64), ("shape", np.int32), ("length", np.int32),
     ("before", np.int64), ("after", np.int64), ("row", np.int64), ("rows", np.int32), ("live", np.bool_),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What hangs together in a scope, by slot: who is next to whom, who belongs to one session.
+
+    A record without a session is a group of its own. `rings` are the neighbours at -1, +1, -2 and
+    +2, -1 where there is none; empty where nothing has neighbours.
+    """
+
+    live: Slots | None  # None: all of them
+    before: Slots
+    rings: tuple[Slots, ...]
+    around: Floats  # terms in the record and its rings
+    average_around: np.float32
+    group: Slots
+    groups: int
+    group_length: Floats
+    average_group: np.float32
+    log_length: Floats
+    follows_question: Slots  # records right after another speaker's question
 
 
 class ScopeIndex:
@@ -61,6 +85,10 @@ class ScopeIndex:
         self._speakers: dict[str, int] = {}
         self.speaker_terms: list[frozenset[str]] = []
         self._dead = 0
+        self._layout: Layout | None = None
+        self._sampled: Floats | None = None
+        self._sampled_at = 0
+        self._one_piece = True
 
     # ------------------------------------------------------------------ what it holds
 
@@ -88,9 +116,92 @@ class ScopeIndex:
         columns = sum(column.nbytes for column in self._columns.values())
         return vectors + columns + self.lexical.nbytes + 200 * self.size
 
-    def speaker(self, code: int) -> str:
-        """The name of a speaker, or the role of one without a name."""
-        return list(self._speakers)[code]
+    @property
+    def names(self) -> list[str]:
+        """The names of those who speak here; nobody is called by a role."""
+        return [name for name in self._speakers if not name.startswith("\0")]
+
+    def sample(self) -> Floats:
+        """Up to a few hundred live vectors, evenly spread: what a question's likeness is measured against."""
+        assert self.dense is not None
+        if self._sampled is None:
+            rows = np.flatnonzero(self["live"][self.owner])
+            rows = rows[np.linspace(0, len(rows) - 1, min(_SAMPLE, len(rows))).astype(np.int64)] if len(rows) else rows
+            self._sampled, self._sampled_at = self.dense.vectors(rows), self.size
+        return self._sampled
+
+    def rows_of(self, slots: Slots) -> Slots:
+        """The rows of the dense index that hold these records' pieces."""
+        counts = self["rows"][slots].astype(np.int64)
+        held = counts > 0
+        first, counts = self["row"][slots][held], counts[held]
+        starts = np.cumsum(counts) - counts
+        return np.arange(int(counts.sum())) - np.repeat(starts - first, counts)
+
+    def by_slot(self, values: Floats, rows: Slots | None = None) -> Floats:
+        """Values of rows (all of them, or these in ascending order of slots) as values of slots.
+
+        The best piece of each; 0 for a record none of whose pieces is among them.
+        """
+        owner = self.owner if rows is None else self.owner[rows]
+        found = np.zeros(self.size, np.float32)
+        if not len(owner):
+            return found
+        if rows is None and len(owner) == self.size and self._one_piece:
+            return values
+        heads = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+        if len(heads) == len(owner):
+            found[owner] = values
+        elif rows is None or bool((owner[1:] >= owner[:-1]).all()):
+            found[owner[heads]] = np.maximum.reduceat(values, heads)
+        else:
+            found[owner] = -np.inf
+            np.maximum.at(found, owner, values)
+        return found
+
+    def layout(self) -> Layout:
+        """The layout of the slots as they are now, kept until something changes."""
+        if self._layout is None:
+            self._layout = self._lay_out()
+        return self._layout
+
+    def _lay_out(self) -> Layout:
+        size = self.size
+        before, after, session = self["before"], self["after"], self["session"]
+        lengths = np.append(self["length"], 0).astype(np.float32)  # the last entry answers for -1
+        placed = self["position"] >= 0
+        rings: tuple[Slots, ...] = ()
+        around = lengths[:-1]
+        if placed.any():
+            second = np.where(before >= 0, before[before], -1), np.where(after >= 0, after[after], -1)
+            rings = (before, after, *second)
+            around = around + sum(lengths[ring] for ring in rings)
+        live = np.flatnonzero(self["live"]) if self._dead else None
+        alone = np.flatnonzero(~placed)
+        group = session.copy()
+        first = int(session.max(initial=-1)) + 1
+        group[alone] = first + np.arange(len(alone))
+        groups = first + len(alone)
+        weights = lengths[:-1] * self["live"]
+        group_length = np.bincount(group, weights, groups).astype(np.float32)
+        asks = np.append(self["shape"] & ENDS_ASKING, 0)[before] > 0
+        other = self["speaker"] != np.append(self["speaker"], -1)[before]
+        alive = slice(None) if live is None else live
+        return Layout(
+            live=live,
+            before=before,
+            rings=rings,
+            around=around,
+            average_around=np.float32(around[alive].mean() or 1.0) if size else np.float32(1),
+            group=group,
+            groups=groups,
+            group_length=group_length,
+            average_group=np.float32(group_length[group_length > 0].mean())
+            if (group_length > 0).any()
+            else np.float32(1),
+            log_length=np.log1p(lengths[:-1]),
+            follows_question=np.flatnonzero(asks & other),
+        )
 
     # ------------------------------------------------------------------ keeping current
 
@@ -108,6 +219,9 @@ class ScopeIndex:
         if words:
             self.lexical.add(words)
         self.revision = revision
+        self._layout = None
+        if self._sampled is not None and (self.size > 2 * self._sampled_at or not self.size):
+            self._sampled = None
         if self._dead > _FEW_DEAD and 4 * self._dead > self.size:
             self._compact()
 
@@ -124,7 +238,7 @@ class ScopeIndex:
             "status": [_STATUS[v] for v in by_column[10]],
             "session": sessions,
             "position": positions,
-            "speaker": [self._speaker_code(row[6] or row[5] or "") for row in rows],
+            "speaker": [self._speaker_code(row[6], row[5]) for row in rows],
             "time": by_column[9],
             "created": created,
             "valid_from": [ALWAYS if v is None else v for v in by_column[11]],
@@ -149,6 +263,7 @@ class ScopeIndex:
         size = 2 * (self._dimensions or 1)
         counts = np.fromiter((0 if b is None else len(b) // size for b in blobs), np.int64, len(blobs))
         total = int(counts.sum())
+        self._one_piece = self._one_piece and total == len(blobs) == int((counts == 1).sum())
         base = self._owner.size
         starts = base + np.cumsum(counts) - counts
         if total and self._dimensions:
@@ -170,11 +285,13 @@ class ScopeIndex:
     def _session_code(self, session: int | None) -> int:
         return -1 if session is None else self._sessions.setdefault(session, len(self._sessions))
 
-    def _speaker_code(self, name: str) -> int:
-        code = self._speakers.get(name)
+    def _speaker_code(self, name: str | None, role: str | None) -> int:
+        # A speaker without a name is told from others by the role, but is not called by it.
+        key = name or f"\0{role}"
+        code = self._speakers.get(key)
         if code is None:
-            code = self._speakers[name] = len(self._speakers)
-            self.speaker_terms.append(frozenset(query_terms(name)))
+            code = self._speakers[key] = len(self._speakers)
+            self.speaker_terms.append(frozenset(query_terms(name or "")))
         return code
 
     # ------------------------------------------------------------------ neighbours
@@ -241,3 +358,4 @@ class ScopeIndex:
         self.slot_of = {int(seq): slot for slot, seq in enumerate(self["seq"])}
         self._tails = {session: int(moved[slot]) for session, slot in self._tails.items()}
         self._dead = 0
+        self._layout, self._sampled = None, None

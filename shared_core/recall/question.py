@@ -1,44 +1,65 @@
-"""What is asked, made ready for the index: terms with weights, texts to embed, names."""
+"""What is asked, made ready for the index: terms with weights, forms to embed, what kind of answer is wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shared_core.errors import InvalidType, LimitExceeded
+from shared_core.recall.dates import Asked, asked_dates
+from shared_core.recall.forms import first_person, statements
 from shared_core.recall.text import clean, has_words, query_terms, term_id
 from shared_core.settings import Settings
 from shared_core.values import Message, as_message
 
 Query = str | Sequence[Message | Mapping[str, Any]]
+Vector = NDArray[np.float32]
 
-_WINDOWS = (2, 4)  # messages in the wider views of a conversation, beside the newest and the whole
 _EARLIER = 0.5  # weight of a word that only an earlier message says
+_STATEMENTS = 0.5  # share of the meaning that the statement forms of a question make up
+
+_WHEN = re.compile(
+    r"\bwhen\b|what (?:date|day|year|month|time)|how long|什么时候|什么时间|何时|哪天|哪一天|哪年|几号|几点|多久", re.I
+)
+_HOW_MANY = re.compile(r"how (?:many|much|often|old|long)|多少|几[个次岁只本张位]|多大", re.I)
+_WHICH = re.compile(
+    r"\bwho\b|\bwhere\b|\bname|\btitle|called|which|what (?:book|movie|game|song|band|city|country|state|place)"
+    r"|谁|哪里|哪儿|哪个|哪家|哪座|叫什么|名字",
+    re.I,
+)
 
 
 @dataclass(slots=True)
 class Question:
-    """A question or a conversation so far. `vectors` is filled in by whoever may call the embedder."""
+    """A question, or a conversation so far. The vectors are filled in by whoever may call the embedder."""
 
     text: str
     terms: dict[int, float]
     asked: list[str]
-    views: list[str]
-    vectors: list[NDArray[np.float32]] = field(default_factory=list)
+    views: list[tuple[str, float]]  # texts to embed, each with its share; the first is the question as it was asked
+    dates: list[Asked] = field(default_factory=list)
+    asks_when: bool = False
+    asks_how_many: bool = False
+    asks_which: bool = False
+    lead: Vector | None = None
+    forms: list[tuple[Vector, float]] = field(default_factory=list)
 
 
-def question(query: Query, settings: Settings) -> Question | None:
+def question(query: Query, settings: Settings, now: datetime, names: Collection[str] = ()) -> Question | None:
     """The question in a query; None where it asks nothing (blank, or punctuation only).
 
-    In a list of messages the newest user message leads, and the earlier ones give context.
-    Raises `LimitExceeded` beyond `limits.query_chars`.
+    In a list of messages the newest user message leads, and the earlier ones give context. `names`
+    are the speakers the scope knows, `now` is when it is asked. Raises `LimitExceeded` beyond
+    `limits.query_chars`.
     """
     if isinstance(query, str):
-        return _from_text(_bounded(query, settings))
+        return _from_text(_bounded(query, settings), now, names)
     if not isinstance(query, Sequence):
         raise InvalidType(f"a query is text or a list of messages, not {type(query).__name__}")
     if any(isinstance(message, str) for message in query):
@@ -50,14 +71,16 @@ def question(query: Query, settings: Settings) -> Question | None:
     if not spoken:
         return None
     texts = [_bounded(m.text, settings) for m in spoken]
-    lead = _from_text(texts[-1])
+    lead = _from_text(texts[-1], now, names)
     if lead is None or len(texts) == 1:
         return lead
     for text in texts[:-1]:
         for term in query_terms(text):
             lead.terms.setdefault(term_id(term), _EARLIER)
-    views = [" ".join(texts[-size:]) for size in _WINDOWS if size < len(texts)]
-    lead.views += [*views, " ".join(texts)]
+    lead.views += [(" ".join(texts[-2:]), 1.0), (" ".join(texts), 1.0)]
+    mine = [_bounded(m.text, settings) for m in spoken if m.role == "user"]
+    if len(mine) < len(texts):
+        lead.views.append((" ".join(mine), 1.0))
     return lead
 
 
@@ -67,8 +90,22 @@ def _bounded(text: str, settings: Settings) -> str:
     return clean(text)
 
 
-def _from_text(text: str) -> Question | None:
+def _from_text(text: str, now: datetime, names: Collection[str]) -> Question | None:
     if not has_words(text):
         return None
     asked = query_terms(text)
-    return Question(text=text, terms={term_id(term): 1.0 for term in asked}, asked=asked, views=[text])
+    mine = first_person(text, names)
+    told = statements(mine)
+    plain = [(text, 0.0), (mine, 1.0)] if mine != text else [(text, 1.0)]
+    spoken = {term for name in names for term in query_terms(name)}
+    content = [term for term in asked if term not in spoken] or asked
+    return Question(
+        text=text,
+        terms={term_id(term): 1.0 for term in content},
+        asked=asked,
+        views=[*plain, *((form, 2 * _STATEMENTS / len(told)) for form in told)],
+        dates=asked_dates(text, now),
+        asks_when=bool(_WHEN.search(text)),
+        asks_how_many=bool(_HOW_MANY.search(text)),
+        asks_which=bool(_WHICH.search(text)),
+    )

@@ -1,8 +1,9 @@
 """Which records answer a question best: words and meaning together, with the talk around each turn.
 
-Both legs propose candidates, their neighbours join, and a weighted sum over a few numbers puts
-them in order. Each number is standardised over the whole scope, never over the candidates, so
-that an order does not depend on how many were proposed.
+Every record of the scope gets a value, the weighted sum of a few numbers (`WEIGHTS` says what each
+is worth). Numbers without a natural scale are standardised over the whole scope, never over a
+choice of candidates, so that an order does not depend on how it was cut. For a record without
+neighbours or a session, the numbers about those are its own.
 """
 
 from __future__ import annotations
@@ -13,28 +14,36 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shared_core.recall.dates import nearness
 from shared_core.recall.dense import best
-from shared_core.recall.index import Mask, ScopeIndex, Slots
+from shared_core.recall.index import Layout, Mask, ScopeIndex, Slots
 from shared_core.recall.lexical import K1, B
 from shared_core.recall.question import Question
-from shared_core.recall.text import QUESTION, SHORT
+from shared_core.recall.text import ASKS, NAMES, NUMBERS, ONLY_ASKS, TEMPORAL
 
 Floats = NDArray[np.float32]
 
 WEIGHTS: Mapping[str, float] = {
-    "words": 1.0,
-    "meaning": 1.0,
-    "near": 0.3,
-    "far": 0.15,
-    "speaker": 0.5,
-    "session": 0.4,
-    "window": 0.3,
-    "question": -1.0,
-    "short": -1.0,
+    "meaning": 0.5,
+    "session meaning": 0.384,
+    "coverage": 1.343,
+    "coverage around": 1.47,
+    "window": 0.234,
+    "session": 0.328,
+    "speaker": 1.351,
+    "only asks": -2.963,
+    "asks": -0.814,
+    "length": 0.491,
+    "answers": 0.224,
+    "date": 7.28,
+    "near date": 6.3,
+    "when": 1.535,
+    "which": 2.362,
+    "how many": 1.596,
+    "temporal": 0.358,
+    "names": 0.834,
 }
-"""What each number is worth. Found on LoCoMo's development conversations; `docs/recall.md` has the ablation."""
-
-_SAMPLE = 1_024  # vectors that tell the usual likeness of a question to anything
+"""What each number is worth; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
 
 
 @dataclass(slots=True)
@@ -48,182 +57,205 @@ class Ranking:
 
 
 def rank(index: ScopeIndex, question: Question, mask: Mask | None, count: int) -> Ranking:
-    """The best `count` slots for a question, among those that `mask` allows (None: all live ones)."""
-    propose = max(index.settings.candidates, count)
-    words = index.lexical.scores(question.terms)
-    dense = _Meaning(index, question)
-    found = np.unique(np.concatenate((_top_words(words, mask, propose), dense.propose(mask, propose))))
-    found = np.unique(np.concatenate((found, _neighbours(index, found, mask))))
-    if not len(found):
-        empty = np.empty(0, np.float32)
-        return Ranking(found, empty, empty, {})
-    parts = _parts(index, question, found, words, dense)
-    values = np.zeros(len(found), np.float32)
-    for name, weight in WEIGHTS.items():
-        if name in parts:
-            values += np.float32(weight) * parts[name]
-    # Ties by id, so that an order is the same each run: only then do ids decide.
-    order = np.lexsort(([index.ids[slot] for slot in found], -values))[:count]
+    """The best `count` slots for a question, among those that `mask` allows (None: all)."""
+    parts = features(index, question, mask, count)
+    values = np.zeros(index.size, np.float32)
+    for name, part in parts.items():
+        values += np.float32(WEIGHTS[name]) * part
+    allowed = np.arange(index.size) if mask is None else np.flatnonzero(mask)
+    slots, _ = best(allowed, values[allowed], count)
+    slots = _ties_by_id(index, slots, values)
     return Ranking(
-        found[order], values[order], dense.cosines(found[order]), {name: part[order] for name, part in parts.items()}
+        slots, values[slots], _cosines(index, question, slots), {name: part[slots] for name, part in parts.items()}
     )
 
 
-def _top_words(words: Floats, mask: Mask | None, count: int) -> Slots:
-    slots = np.flatnonzero(words > 0) if mask is None else np.flatnonzero((words > 0) & mask)
-    return best(slots, words[slots], count)[0]
+def _ties_by_id(index: ScopeIndex, slots: Slots, values: Floats) -> Slots:
+    """Equal values in the order of ids, so that an order is the same each run and in each copy of the data."""
+    kept = values[slots]
+    if len(slots) < 2 or not (kept[1:] == kept[:-1]).any():
+        return slots
+    return np.array(sorted(slots.tolist(), key=lambda slot: (-float(values[slot]), index.ids[slot])), np.int64)
 
 
-def _neighbours(index: ScopeIndex, slots: Slots, mask: Mask | None) -> Slots:
-    around = np.concatenate((index["before"][slots], index["after"][slots]))
-    around = around[around >= 0]
-    return around if mask is None else around[mask[around]]
-
-
-class _Meaning:
-    """Cosines of a question (or of several views of a conversation) with the records of a scope."""
-
-    def __init__(self, index: ScopeIndex, question: Question) -> None:
-        self._index = index
-        self._vectors = question.vectors if index.dense is not None else []
-        self._lead = self._vectors[0] if self._vectors else None
-        self.mean, self.deviation = 0.0, 1.0
-        if self._vectors and index.dense is not None:
-            step = max(1, index.dense.size // _SAMPLE)
-            sample = self._over_views(np.arange(0, index.dense.size, step))
-            self.mean, self.deviation = float(sample.mean()), float(sample.std()) or 1.0
-
-    def _over_views(self, rows: Slots) -> Floats:
-        assert self._index.dense is not None
-        total = np.zeros(len(rows), np.float32)
-        for vector in self._vectors:
-            total += self._index.dense.similarities(vector, rows)
-        return total / np.float32(len(self._vectors))
-
-    def propose(self, mask: Mask | None, count: int) -> Slots:
-        if self._index.dense is None:
-            return np.empty(0, np.int64)
-        owner = self._index.owner
-        allowed = None if mask is None else mask[owner]
-        found = [self._index.dense.search(vector, count, allowed)[0] for vector in self._vectors]
-        return np.unique(owner[np.concatenate(found)]) if found else np.empty(0, np.int64)
-
-    def _by_piece(self, slots: Slots, lead: bool) -> Floats:
-        """The best piece of each slot; 0 for a record without a vector."""
-        values = np.zeros(len(slots), np.float32)
-        if self._lead is None or self._index.dense is None or not len(slots):
-            return values
-        counts = self._index["rows"][slots].astype(np.int64)
-        held = counts > 0
-        first, counts = self._index["row"][slots][held], counts[held]
-        if not len(first):
-            return values
-        starts = np.cumsum(counts) - counts
-        rows = np.arange(int(counts.sum())) - np.repeat(starts - first, counts)
-        cosines = self._index.dense.similarities(self._lead, rows) if lead else self._over_views(rows)
-        values[held] = np.maximum.reduceat(cosines, starts)
-        return values
-
-    def cosines(self, slots: Slots) -> Floats:
-        """The cosine of the leading view with each record's best piece."""
-        return self._by_piece(slots, lead=True)
-
-    def standardised(self, slots: Slots) -> Floats:
-        """How far above the usual likeness each record is, in standard deviations; 0 without a vector."""
-        if not self._vectors:
-            return np.zeros(len(slots), np.float32)
-        values = (self._by_piece(slots, lead=False) - np.float32(self.mean)) / np.float32(self.deviation)
-        values[self._index["rows"][slots] == 0] = 0.0
-        return values
-
-
-def _standardised(values: Floats, everything: Floats) -> Floats:
-    deviation = float(everything.std())
-    return (values - np.float32(everything.mean())) / np.float32(deviation) if deviation else np.zeros_like(values)
-
-
-def _parts(index: ScopeIndex, question: Question, slots: Slots, words: Floats, dense: _Meaning) -> dict[str, Floats]:
-    before, after = index["before"], index["after"]
-    rings = [before[slots], after[slots]]
-    rings += [np.where(rings[0] >= 0, before[rings[0]], -1), np.where(rings[1] >= 0, after[rings[1]], -1)]
-    around, where = np.unique(np.concatenate((slots, *rings)), return_inverse=True)
-    real = np.maximum(around, 0)
-    z_words = np.where(around >= 0, _standardised(words[real], words), 0).astype(np.float32)
-    z_meaning = np.where(around >= 0, dense.standardised(real), 0).astype(np.float32)
-    both = (z_words + z_meaning)[where].reshape(5, len(slots))
-    own = where[: len(slots)]
-    shape = index["shape"][slots]
-    turn = index["position"][slots] >= 0
-    return {
-        "words": z_words[own],
-        "meaning": z_meaning[own],
-        "near": both[1] + both[2],
-        "far": both[3] + both[4],
-        "speaker": _named(index, question, slots),
-        "session": _session(index, question, slots),
-        "window": _window(index, question, slots, rings[0], rings[1]),
-        "question": ((shape & QUESTION) > 0).astype(np.float32) * turn,
-        "short": ((shape & SHORT) > 0).astype(np.float32) * turn,
+def features(index: ScopeIndex, question: Question, mask: Mask | None, count: int) -> dict[str, Floats]:
+    """The numbers of every slot, by name; each a float32 array of `index.size`."""
+    layout = index.layout()
+    words = _Words(index, layout, question)
+    meaning = _meaning(index, question, words.own, mask, count)
+    shape = index["shape"]
+    exact, near = nearness(question.dates, index["time"]) if question.dates else (None, None)
+    found: dict[str, Floats] = {
+        "meaning": meaning,
+        "session meaning": _best_of_group(layout, meaning),
+        "coverage": words.coverage,
+        "coverage around": words.coverage_around,
+        "window": _standard(words.window, layout),
+        "session": words.session(),
+        "only asks": _flag(shape, ONLY_ASKS),
+        "asks": _flag(shape, ASKS),
+        "length": layout.log_length,
+        "answers": words.answers(),
+        "temporal": _flag(shape, TEMPORAL),
+        "names": (shape // NAMES & 3).astype(np.float32) / 3,
     }
-
-
-def _named(index: ScopeIndex, question: Question, slots: Slots) -> Floats:
-    """1 where the question names who said it."""
-    asked = frozenset(question.asked)
-    named = np.array([bool(terms & asked) for terms in index.speaker_terms] or [False], np.float32)
-    found: Floats = named[index["speaker"][slots]]
+    speaker = _named(index, question)
+    if speaker is not None:
+        found["speaker"] = speaker
+    if exact is not None and near is not None:
+        found["date"], found["near date"] = exact, near
+    for name, wanted, part in (
+        ("when", question.asks_when, found["temporal"]),
+        ("which", question.asks_which, found["names"]),
+        ("how many", question.asks_how_many, _flag(shape, NUMBERS)),
+    ):
+        if wanted:
+            found[name] = part
     return found
 
 
-def _session(index: ScopeIndex, question: Question, slots: Slots) -> Floats:
-    """BM25 with whole sessions as documents, standardised over the sessions."""
-    sessions = index["session"]
-    size = int(sessions.max(initial=-1)) + 1
-    if size < 2:
+def _flag(shape: NDArray[np.int32], bit: int) -> Floats:
+    return ((shape & bit) > 0).astype(np.float32)
+
+
+def _standard(values: Floats, layout: Layout) -> Floats:
+    """Standard deviations above the mean of the live records."""
+    live = values if layout.live is None else values[layout.live]
+    deviation = float(live.std()) if len(live) else 0.0
+    if deviation < 1e-6:
+        return np.zeros_like(values)
+    return (values - np.float32(live.mean())) / np.float32(deviation)
+
+
+# ---------------------------------------------------------------------- meaning
+
+
+def _meaning(index: ScopeIndex, question: Question, words: Floats, mask: Mask | None, count: int) -> Floats:
+    """The likeness of each record to the question in all its forms, standardised; 0 without a vector.
+
+    Standardising is affine, so the forms become one vector, each divided by its own spread over a
+    sample: one pass over the scope serves them all.
+    """
+    values = np.zeros(index.size, np.float32)
+    if index.dense is None or not question.forms:
+        return values
+    sample = index.sample()
+    combined = np.zeros(sample.shape[1], np.float32)
+    for vector, weight in question.forms:
+        spread = float((sample @ vector).std())
+        if spread > 1e-6:
+            combined += np.float32(weight / spread) * vector
+    usual = sample @ combined
+    deviation = np.float32(float(usual.std()) or 1.0)
+    if index.dense.exact:
+        rows = None
+        scores = index.dense.scores(combined)
+    else:
+        allowed = None if mask is None else mask[index.owner]
+        wanted = max(index.settings.candidates, count)
+        rows, _ = index.dense.search(combined, wanted, allowed)
+        spoken, _ = best(np.flatnonzero(words > 0), words[words > 0], wanted)
+        rows = np.unique(np.concatenate((rows, index.rows_of(spoken))))
+        scores = index.dense.similarities(combined, rows)
+    scores = (scores - np.float32(usual.mean())) / deviation
+    return index.by_slot(scores, rows)
+
+
+def _cosines(index: ScopeIndex, question: Question, slots: Slots) -> Floats:
+    """The cosine of the question as it was asked with each record's best piece; 0 without a vector."""
+    if index.dense is None or question.lead is None or not len(slots):
         return np.zeros(len(slots), np.float32)
-    inside = sessions >= 0
-    lengths = np.bincount(sessions[inside], index["length"][inside] * index["live"][inside], size)
-    held = np.bincount(sessions[inside], minlength=size) > 0
-    average = float(lengths[held].mean()) or 1.0
-    scores = np.zeros(size)
-    for term, weight in question.terms.items():
-        at, counts = index.lexical.postings(term)
-        at, counts = at[sessions[at] >= 0], counts[sessions[at] >= 0]
-        if len(at):
-            frequency = np.bincount(sessions[at], counts, size)
-            documents = int(np.count_nonzero(frequency))
-            idf = np.log1p((held.sum() - documents + 0.5) / (documents + 0.5))
-            scores += weight * idf * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * lengths / average))
-    standard = np.zeros(size + 1, np.float32)  # the last entry answers for -1: no session
-    deviation = float(scores[held].std())
-    if deviation:
-        standard[:-1] = (scores - scores[held].mean()) / deviation
-    found: Floats = standard[sessions[slots]]
-    return found
+    rows = index.rows_of(slots)
+    cosines = index.dense.similarities(question.lead, rows)
+    return index.by_slot(cosines, rows)[slots]
 
 
-def _window(index: ScopeIndex, question: Question, slots: Slots, before: Slots, after: Slots) -> Floats:
-    """BM25 of each turn together with the turns before and after it, standardised over the scope."""
-    lengths = index["length"].astype(np.float32)
-    spread = np.zeros(index.size + 1, np.float32)  # the last entry answers for -1
-    lengths = np.append(lengths, np.float32(0))
-    average = 3 * float(lengths.mean()) or 1.0
-    total = lengths[slots] + lengths[before] + lengths[after]
-    scores = np.zeros(len(slots), np.float32)
-    square = 0.0
-    first = 0.0
-    for term, weight in question.terms.items():
-        at, counts = index.lexical.postings(term)
-        if not len(at):
-            continue
-        spread[at] = counts
-        frequency = spread[slots] + spread[before] + spread[after]
-        spread[at] = 0.0
-        idf = weight * index.lexical.idf(len(at))
-        gain = frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * total / average))
-        scores += np.float32(idf) * gain
-        # A term is in about three windows for each turn that holds it, with a gain near 1.
-        share = min(1.0, 3 * len(at) / max(len(index), 1))
-        first += idf * share
-        square += idf * idf * share * (1 - share)
-    return (scores - np.float32(first)) / np.float32(square**0.5 or 1.0)
+def _best_of_group(layout: Layout, values: Floats) -> Floats:
+    """The highest value in each record's session."""
+    highest = np.full(layout.groups, -np.inf, np.float32)
+    np.maximum.at(highest, layout.group, values)
+    best_value: Floats = highest[layout.group]
+    return best_value
+
+
+# ---------------------------------------------------------------------- words
+
+
+class _Words:
+    """BM25 and coverage of a question's terms: of each record, of the talk around it, of its session."""
+
+    def __init__(self, index: ScopeIndex, layout: Layout, question: Question) -> None:
+        self._layout = layout
+        size = index.size
+        self.own = np.zeros(size, np.float32)
+        self.window = np.zeros(size, np.float32)
+        self.coverage = np.zeros(size, np.float32)
+        self.coverage_around = np.zeros(size, np.float32)
+        self._session = np.zeros(layout.groups, np.float32)
+        total = 0.0
+        for term, weight in question.terms.items():
+            slots, counts = index.lexical.postings(term)
+            idf = np.float32(weight * index.lexical.idf(len(slots)))
+            total += float(idf)
+            if not len(slots):
+                continue
+            self.own[slots] += idf * index.lexical.gain(slots, counts)
+            self.coverage[slots] += idf
+            self._around(slots, counts, idf)
+            self._in_sessions(slots, counts, weight)
+        if total:
+            self.coverage /= np.float32(total)
+            self.coverage_around /= np.float32(total)
+
+    def _around(self, slots: Slots, counts: Floats, idf: np.float32) -> None:
+        layout = self._layout
+        if not layout.rings:
+            self.coverage_around[slots] += idf
+            self.window[slots] += idf * _gain(counts, layout.around[slots] / layout.average_around)
+            return
+        # Each posting is in the windows of the records up to two places from it.
+        reached = [slots, *(ring[slots] for ring in layout.rings)]
+        targets = np.concatenate(reached)
+        inside = targets >= 0
+        where, place = np.unique(targets[inside], return_inverse=True)
+        frequency = np.bincount(place, np.tile(counts, len(reached))[inside]).astype(np.float32)
+        self.coverage_around[where] += idf
+        self.window[where] += idf * _gain(frequency, layout.around[where] / layout.average_around)
+
+    def _in_sessions(self, slots: Slots, counts: Floats, weight: float) -> None:
+        layout = self._layout
+        groups, place = np.unique(layout.group[slots], return_inverse=True)
+        frequency = np.bincount(place, counts).astype(np.float32)
+        idf = np.float32(weight * np.log1p((layout.groups - len(groups) + 0.5) / (len(groups) + 0.5)))
+        self._session[groups] += idf * _gain(frequency, layout.group_length[groups] / layout.average_group)
+
+    def session(self) -> Floats:
+        """BM25 with whole sessions as documents, standardised over the sessions."""
+        deviation = float(self._session.std())
+        if deviation < 1e-6:
+            return np.zeros(len(self.own), np.float32)
+        standard = (self._session - self._session.mean()) / np.float32(deviation)
+        found: Floats = standard[self._layout.group]
+        return found
+
+    def answers(self) -> Floats:
+        """For what follows another's question: how well that question matches."""
+        values = np.zeros(len(self.own), np.float32)
+        deviation = float(self.own.std())
+        follows = self._layout.follows_question
+        if deviation > 1e-6 and len(follows):
+            values[follows] = self.own[self._layout.before[follows]] / np.float32(deviation)
+        return values
+
+
+def _gain(frequency: Floats, relative_length: Floats) -> Floats:
+    return (frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * relative_length))).astype(np.float32)
+
+
+def _named(index: ScopeIndex, question: Question) -> Floats | None:
+    """1 where the question names who said it; None if it names nobody, or everybody."""
+    asked = frozenset(question.asked)
+    named = np.array([bool(terms & asked) for terms in index.speaker_terms], np.bool_)
+    if not named.any() or named.all():
+        return None
+    return named[index["speaker"]].astype(np.float32)

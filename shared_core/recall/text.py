@@ -50,10 +50,12 @@ _CONTRACTION = re.compile(r"(?:n't|'re|'ve|'ll|'d|'m|'s)$")
 _STOP_CHARACTERS = frozenset("的了着过吗呢吧啊呀么嘛哦和与或在是我你他她它们这那就也都还又很把被让给对从到个")
 
 # Bits of `shape`: what the ranker wants to know of a text without reading it again.
-QUESTION = 1
-DIGITS = 2
-SHORT = 4
-_SHORT_TERMS = 3
+ASKS = 1  # holds a question mark
+ONLY_ASKS = 2  # is one question and nothing else
+ENDS_ASKING = 64  # its last sentence is a question
+NUMBERS = 4  # holds a digit or a number word
+TEMPORAL = 8  # holds a word of time
+NAMES = 16  # two bits: names and quotations inside sentences, up to three
 
 
 def clean(text: str) -> str:
@@ -213,15 +215,38 @@ def pack(text: str, *extra: str) -> bytes:
     return ids.tobytes()
 
 
-_QUESTION = re.compile(r"[?？]\s*$|[吗呢么]\s*[?？。.!！]*\s*$")
-_DIGIT = re.compile(r"\d|[一二三四五六七八九十百千万两]")
+_ASKS_AT_END = re.compile(r"[?？][\s\"'”’）)]*$|[吗呢][\s。.!！]*$")
+_SENTENCE_END = re.compile(r"[.!?。！？]+")
+_NUMBERS = re.compile(
+    r"\d|[二两三四五六七八九十百千万]"
+    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|couple|dozen|first|second|third)\b",
+    re.I,
+)
+_TEMPORAL = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|ago|next|week(?:end)?s?|months?|years?|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november"
+    r"|december|recently|morning|since|soon|\d{4})\b"
+    r"|昨天|前天|今天|明天|后天|昨晚|上周|下周|上个|下个|去年|今年|明年|月|星期|周|最近|刚刚",
+    re.I,
+)
+_NAMES = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|[\"“《]")
 
 
-def shape(text: str, count: int) -> int:
-    """Bit flags of a text that has `count` terms: a question, with digits, short."""
-    flags = QUESTION if _QUESTION.search(text[-12:]) else 0
-    if _DIGIT.search(text):
-        flags |= DIGITS
-    if count <= _SHORT_TERMS:
-        flags |= SHORT
-    return flags
+def shape(text: str) -> int:
+    """Bit flags of a text.
+
+    >>> shape("Where is it?") == ASKS | ONLY_ASKS | ENDS_ASKING, shape("Last year we met Ann twice.") == TEMPORAL | NUMBERS | NAMES
+    (True, True)
+    """
+    flags = 0
+    if "?" in text or "？" in text:
+        flags = ASKS
+    if _ASKS_AT_END.search(text[-12:]):
+        flags |= ASKS | ENDS_ASKING
+        if len(_SENTENCE_END.findall(text)) <= 1:
+            flags |= ONLY_ASKS
+    if _NUMBERS.search(text):
+        flags |= NUMBERS
+    if _TEMPORAL.search(text):
+        flags |= TEMPORAL
+    return flags | NAMES * min(3, len(_NAMES.findall(text)))

@@ -2,8 +2,8 @@
 
 A key names a record field, or else a metadata key (`metadata.x` where both exist); a plain value
 means equality. A missing key equals nothing: `$ne`, `$nin` and `$exists: False` hold for it, all
-other operators do not. Values of different types are unequal and have no order. Times are compared
-as instants.
+other operators do not. `$match` takes conditions on the keys of a nested dict. Values of different
+types are unequal and have no order. Times are compared as instants.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shared_core.values import Record, aware
 
 T = TypeVar("T")
 
-OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$contains", "$exists")
+OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$contains", "$exists", "$match")
 CONNECTIVES = ("$and", "$or", "$not")
 TIMES = frozenset({"event_time", "expires_at", "valid_from", "valid_until", "created_at", "updated_at"})
 UNFILTERABLE = frozenset({"accesses", "accessed_at"})  # counted apart from the record, no cache follows them
@@ -119,6 +119,11 @@ def _operand(key: str, operator: str, value: Any, time: bool) -> Any:
         if not isinstance(value, bool):
             raise InvalidInput(f"$exists of {key!r} takes True or False")
         return value
+    if operator == "$match":
+        if not isinstance(value, Mapping) or not value:
+            raise InvalidInput(f"$match of {key!r} takes a non-empty dict of conditions on the keys inside it")
+        parts = [test for name, condition in value.items() for test in _tests(f"metadata.{name}", condition)]
+        return Group("$and", tuple(parts))
     if operator in ("$in", "$nin"):
         if not isinstance(value, list | tuple | set | frozenset):
             raise InvalidInput(f"{operator} of {key!r} takes a list of values")
@@ -159,6 +164,12 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return test
 
 
+def _match(value: Any, operand: Where) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    return evaluate(operand, lambda test: test.holds(value.get(test.key, _MISSING)), _join)
+
+
 def _contains(value: Any, operand: Any) -> bool:
     if isinstance(value, str):
         return isinstance(operand, str) and operand in value
@@ -177,6 +188,7 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "$in": lambda value, operand: any(_same(value, each) for each in operand),
     "$nin": lambda value, operand: not any(_same(value, each) for each in operand),
     "$contains": _contains,
+    "$match": _match,
     "$exists": lambda value, operand: (value is not _MISSING and value is not None) is operand,
 }
 

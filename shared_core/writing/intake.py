@@ -21,9 +21,6 @@ from shared_core.writing.redact import redacted
 _KINDS = {kind.value: kind.value for kind in Kind}
 _SCALARS = frozenset({str, int, bool, type(None)})
 _DEDUPED = frozenset({Kind.FACT.value, Kind.RULE.value})
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-           "november", "december")  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Intake:
@@ -128,7 +125,7 @@ class Intake:
         )
         if id is None and kind in _DEDUPED:
             item.digest = digest(kind, kept, when)
-        cut(item, now)
+        cut(item)
         return item
 
     def turn(self, message: Message, session: str, *, now: int) -> Draft:
@@ -161,41 +158,22 @@ class Intake:
             body=_json(body) if body else None,
             created_at=None if message.created_at is None else micros(message.created_at),
         )
-        cut(item, now)
+        cut(item)
         return item
 
 
-def cut(item: Draft, now: int) -> None:
+def cut(item: Draft) -> None:
     """Give a draft its words and shape; whatever changes a text calls this again."""
-    when = item.event_time if item.event_time is not None else item.created_at
-    extra: tuple[str, ...] = ()
-    if item.kind == "turn":
-        extra = (item.name or "", date_words(now if when is None else when))
-    elif item.event_time is not None:
-        extra = (date_words(item.event_time),)
-    item.words = pack(item.text, *extra)
-    item.shape = shape(item.text, len(item.words) // 8)
-
-
-def date_words(when: int) -> str:
-    """The day of a time in the words people use for it, both languages.
-
-    >>> date_words(1683504000000000)
-    '8 may 2023 5月'
-    """
-    day = moment(when)
-    assert day is not None
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year} {day.month}月"
+    item.words = pack(item.text)
+    item.shape = shape(item.text)
 
 
 def embedded_text(item: Draft) -> str:
-    """What the embedder is given for a draft: the text, with its speaker where it has one.
+    """What the embedder is given for a draft; empty where there is nothing to embed.
 
-    Empty where there is nothing to embed.
+    The text alone: a speaker's name in front of every turn makes all of that person's turns alike.
     """
-    if not item.text or not has_words(item.text):
-        return ""
-    return f"{item.name}: {item.text}" if item.kind == "turn" and item.name else item.text
+    return item.text if item.text and has_words(item.text) else ""
 
 
 def digest(kind: str, text: str, event_time: int | None) -> int:

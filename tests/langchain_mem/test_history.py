@@ -36,7 +36,9 @@ def test_the_whole_chat_history_contract_passes(contract: Callable[..., int]) ->
 def test_lc_s5_1_tool_calls_and_results_survive_a_restart(path: Path) -> None:
     talk = [
         HumanMessage("weather?", id="h"),
-        AIMessage("", id="a", tool_calls=CALLS, usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}),
+        AIMessage(
+            "", id="a", tool_calls=CALLS, usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+        ),
         ToolMessage("sunny", tool_call_id="c1", status="error", artifact={"t": 21}),
     ]
     with AgentMemory.open(path, embedder="hashing") as memory:

@@ -84,7 +84,11 @@ async def test_case_r29_an_unknown_operator_raises_and_never_widens(filled: Agen
 
 async def test_case_r29_no_filter_reaches_another_user(filled: AgentMemory, ask: Ask) -> None:
     retriever = TwinmemRetriever(memory=filled, user="alice", k=10)
-    for where in ({"user": "bob"}, {"$or": [{"n": {"$exists": False}}, {"n": {"$exists": True}}]}, {"agent": "default"}):
+    for where in (
+        {"user": "bob"},
+        {"$or": [{"n": {"$exists": False}}, {"n": {"$exists": True}}]},
+        {"agent": "default"},
+    ):
         assert all("Bob" not in d.page_content for d in await ask(retriever, "Lyon", where=where))
 
 

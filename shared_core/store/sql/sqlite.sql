@@ -240,3 +240,26 @@ INSERT INTO audit (scope, record, action, detail, created_at) VALUES (?, ?, ?, ?
 SELECT action, created_at, detail FROM audit WHERE scope = :scope AND record = :id ORDER BY id;
 -- name: scrub_audit
 UPDATE audit SET detail = NULL WHERE scope = ? AND record = ?;
+
+-- name: item_scopes
+SELECT s.id, s.user FROM scope s
+WHERE s.agent = :agent AND EXISTS (SELECT 1 FROM record r WHERE r.scope = s.id AND r.id >= 'item/' AND r.id < 'item0')
+ORDER BY s.id;
+-- name: item_paths
+SELECT s.user, r.type FROM scope s JOIN record r ON r.scope = s.id AND r.id >= 'item/' AND r.id < 'item0'
+WHERE s.agent = :agent AND r.kind = 'item' AND r.type IS NOT NULL AND r.status = 'active'
+    AND (r.expires_at IS NULL OR r.expires_at > :now)
+GROUP BY s.user, r.type ORDER BY r.type;
+-- name: items_between
+SELECT {record} WHERE r.scope = :scope AND r.id >= :low AND r.id < :high AND r.kind = 'item' AND r.status = 'active'
+    AND (r.expires_at IS NULL OR r.expires_at > :now)
+ORDER BY r.updated_at DESC, r.seq DESC;
+-- name: living_item
+SELECT seq, body FROM record WHERE scope = ? AND id = ? AND kind = 'item' AND expires_at > ?;
+-- name: set_expiry
+UPDATE record SET expires_at = :expires_at, revision = :revision WHERE seq = :seq;
+-- name: expired_record
+SELECT seq FROM record WHERE scope = ? AND id = ? AND expires_at <= ?;
+-- name: expired_items
+SELECT r.scope, r.seq FROM scope s JOIN record r ON r.scope = s.id AND r.id >= 'item/' AND r.id < 'item0'
+WHERE s.agent = :agent AND r.kind = 'item' AND r.expires_at <= :now;
