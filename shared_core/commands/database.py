@@ -64,7 +64,7 @@ def opened(
             chosen = _embedder(stored)
         elif stored is not None and not moving and identity(BUILT_IN[embedder]()) != stored[0]:
             raise EmbedderMismatch(
-                f"{path} is embedded with {stored[0]!r}, not with {embedder!r}; leave --embedder out, "
+                f"{path} is embedded with {stored[0]!r}, not with {str(embedder)!r}; leave --embedder out, "
                 f"or move it with 'twinmem reembed --embedder {embedder}'"
             )
     with AgentMemory.open(path, embedder=chosen) as memory:

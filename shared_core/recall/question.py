@@ -21,7 +21,8 @@ from shared_core.values import Message, as_message
 Query = str | Sequence[Message | Mapping[str, Any]]
 Vector = NDArray[np.float32]
 
-_EARLIER = 0.5  # weight of a word that only an earlier message says
+_FADING = 0.8  # what a word loses in weight with each message said since
+_ANSWERED = 0.5  # weight of the assistant's words against the user's
 _STATEMENTS = 0.5  # share of the meaning that the statement forms of a question make up
 
 _WHEN = re.compile(
@@ -43,6 +44,7 @@ class Question:
     terms: dict[int, float]
     asked: list[str]
     views: list[tuple[str, float]]  # texts to embed, each with its share; the first is the question as it was asked
+    is_talk: bool = False
     dates: list[Asked] = field(default_factory=list)
     asks_when: bool = False
     asks_how_many: bool = False
@@ -70,17 +72,25 @@ def question(query: Query, settings: Settings, now: datetime, names: Collection[
     spoken = spoken[: newest + 1]
     if not spoken:
         return None
-    texts = [_bounded(m.text, settings) for m in spoken]
-    lead = _from_text(texts[-1], now, names)
-    if lead is None or len(texts) == 1:
+    lead = _from_text(_bounded(spoken[-1].text, settings), now, names)
+    if lead is None or len(spoken) == 1:
         return lead
-    for text in texts[:-1]:
+    return _in_context(lead, spoken, settings)
+
+
+def _in_context(lead: Question, spoken: list[Message], settings: Settings) -> Question:
+    """The leading question together with the talk before it: wider views, and the words said on the way."""
+    texts = [_bounded(message.text, settings) for message in spoken]
+    mine = [text for message, text in zip(spoken, texts, strict=True) if message.role == "user"]
+    lead.is_talk = True
+    lead.views = [(lead.text, 1.0), (" ".join(texts[-2:]), 1.0), (" ".join(mine), 1.0), (" ".join(texts), 1.0)]
+    said: dict[int, float] = {}
+    for age, (message, text) in enumerate(zip(reversed(spoken), reversed(texts), strict=True)):
+        weight = _FADING**age * (1.0 if message.role == "user" else _ANSWERED)
         for term in query_terms(text):
-            lead.terms.setdefault(term_id(term), _EARLIER)
-    lead.views += [(" ".join(texts[-2:]), 1.0), (" ".join(texts), 1.0)]
-    mine = [_bounded(m.text, settings) for m in spoken if m.role == "user"]
-    if len(mine) < len(texts):
-        lead.views.append((" ".join(mine), 1.0))
+            said[term_id(term)] = said.get(term_id(term), 0.0) + weight
+    # Said again and again counts for more, but never for more than two.
+    lead.terms = {term: 2 * weight / (weight + 1) for term, weight in said.items()}
     return lead
 
 

@@ -43,7 +43,10 @@ WEIGHTS: Mapping[str, float] = {
     "temporal": 0.358,
     "names": 0.834,
 }
-"""What each number is worth; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
+"""What each number is worth for a question; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
+
+TALK_WEIGHTS: Mapping[str, float] = {"meaning": 1.0, "window": 0.3}
+"""The same where a whole conversation is the query: most of its words are about nothing in particular."""
 
 
 @dataclass(slots=True)
@@ -60,8 +63,9 @@ def rank(index: ScopeIndex, question: Question, mask: Mask | None, count: int) -
     """The best `count` slots for a question, among those that `mask` allows (None: all)."""
     parts = features(index, question, mask, count)
     values = np.zeros(index.size, np.float32)
-    for name, part in parts.items():
-        values += np.float32(WEIGHTS[name]) * part
+    for name, weight in (TALK_WEIGHTS if question.is_talk else WEIGHTS).items():
+        if name in parts:
+            values += np.float32(weight) * parts[name]
     allowed = np.arange(index.size) if mask is None else np.flatnonzero(mask)
     slots, _ = best(allowed, values[allowed], count)
     slots = _ties_by_id(index, slots, values)
