@@ -1,4 +1,8 @@
-"""twinmem for LlamaIndex: the same memory as a chat memory, chat stores, blocks, a retriever and tools."""
+"""twinmem for LlamaIndex: one memory as chat memory, chat stores, memory blocks, retriever, vector store and tools.
+
+Everything is imported on first use. The module paths are kept for good: LlamaIndex writes them into
+stored contexts.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from llamaindex_mem.blocks import TwinmemFactBlock, TwinmemRecallBlock
+    from llamaindex_mem.async_chat_store import AsyncTwinmemChatStore
+    from llamaindex_mem.chat_store import TwinmemChatStore
     from llamaindex_mem.memory import TwinmemMemory
+    from llamaindex_mem.models import as_embedder, as_llm
+    from llamaindex_mem.retriever import TwinmemRetriever
+    from llamaindex_mem.tools import TwinmemToolSpec
+    from llamaindex_mem.vector_store import TwinmemVectorStore
 
 _WHERE = {
+    "AsyncTwinmemChatStore": "llamaindex_mem.async_chat_store",
+    "TwinmemChatStore": "llamaindex_mem.chat_store",
+    "TwinmemFactBlock": "llamaindex_mem.blocks",
     "TwinmemMemory": "llamaindex_mem.memory",
+    "TwinmemRecallBlock": "llamaindex_mem.blocks",
+    "TwinmemRetriever": "llamaindex_mem.retriever",
+    "TwinmemToolSpec": "llamaindex_mem.tools",
+    "TwinmemVectorStore": "llamaindex_mem.vector_store",
+    "as_embedder": "llamaindex_mem.models",
+    "as_llm": "llamaindex_mem.models",
 }
 
 __all__ = [
+    "AsyncTwinmemChatStore",
+    "TwinmemChatStore",
+    "TwinmemFactBlock",
     "TwinmemMemory",
+    "TwinmemRecallBlock",
+    "TwinmemRetriever",
+    "TwinmemToolSpec",
+    "TwinmemVectorStore",
+    "as_embedder",
+    "as_llm",
 ]
 
 

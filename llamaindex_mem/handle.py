@@ -7,10 +7,13 @@ an address, and every copy shares the open database.
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 import weakref
-from typing import Any
+from typing import Any, Self
+
+from pydantic import BaseModel, Field, PrivateAttr, model_serializer
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidInput, InvalidType
@@ -92,3 +95,81 @@ def _at(address: Any) -> Handle:
         return known
     handle = _opened[memory.address] = Handle(memory, None, owned=True)
     return handle
+
+
+class Attached(BaseModel):
+    """A component that works on one user's memory, and is serialised as where that is.
+
+    Mixed into LlamaIndex's base classes, before them. `memory` is a caller's `AgentMemory`,
+    `address` the path of one; without either it is a private database in memory, and only there
+    may `user` be left out.
+    """
+
+    user: str = Field(description="whose memory this is")
+    agent: str = Field(default="default", description="with which agent")
+    address: str | None = Field(default=None, description="the database's path; None in memory")
+    store_id: str | None = Field(default=None, repr=False, description="names a database in memory within its process")
+
+    _handle: Handle = PrivateAttr()
+
+    def __init__(self, *, memory: AgentMemory | None = None, **data: Any) -> None:
+        """Attach to the memory, or open it."""
+        if isinstance(data.get("address"), os.PathLike):
+            data["address"] = os.fspath(data["address"])
+        if data.get("user") is None:
+            if memory is not None or data.get("address") is not None or data.get("store_id") is not None:
+                raise InvalidInput("user is missing: whose memory is it? Pass user=...; there is no default")
+            data["user"] = "user"  # nobody else can be in there
+        super().__init__(**data)
+        self._handle = attach(memory, self.address, self.store_id)
+        self.address = self._handle.address
+        self.store_id = self._handle.store_id
+        self.scope  # noqa: B018  refuses a blank user or agent here, not at the first use
+
+    @property
+    def scope(self) -> Scope:
+        """The memory of this user, for everything else the core can do."""
+        return self._handle.scope(self.user, self.agent)
+
+    def state(self) -> dict[str, Any]:
+        """The address, the user and the options; JSON. Another `Attached` made of it shares the database."""
+        return {name: value for name in type(self).model_fields if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def restored(cls, state: dict[str, Any]) -> Self:
+        """The component that `state` describes."""
+        return cls(**{name: value for name, value in state.items() if name in cls.model_fields})
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).restored, (self.state(),)
+
+    def __eq__(self, other: object) -> bool:
+        # The store id tells databases in memory apart, the address all others.
+        return type(self) is type(other) and isinstance(other, Attached) and self._where() == other._where()
+
+    def __hash__(self) -> int:
+        return hash((self.address, self.store_id, self.user, self.agent))
+
+    def _where(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+class AttachedComponent(Attached):
+    """The same for LlamaIndex's `BaseComponent`s, which have their own ways of being serialised."""
+
+    def to_dict(self, **kwargs: Any) -> dict[str, Any]:
+        """The address, the user and the options; JSON."""
+        return {**self.state(), "class_name": type(self).__name__}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
+        """The component `to_dict` described, on the same database."""
+        return cls.restored({**data, **kwargs})
+
+    @model_serializer(mode="wrap")
+    def custom_model_dump(self, handler: Any, info: Any) -> dict[str, Any]:
+        """The same for `model_dump`, and where this is a field of another model."""
+        return self.to_dict()

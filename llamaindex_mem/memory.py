@@ -9,12 +9,11 @@ from typing import Any, Literal, NamedTuple, Self
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.memory.types import BaseMemory
-from pydantic import Field, PrivateAttr, model_serializer
+from pydantic import Field
 
-from llamaindex_mem.handle import Handle, attach
+from llamaindex_mem.handle import AttachedComponent
 from llamaindex_mem.messages import RecalledMessage, decode, encode, said
-from shared_core import AgentMemory, Context, Message, Scope, Session
-from shared_core.errors import InvalidInput
+from shared_core import AgentMemory, Context, Message, Session
 from shared_core.short_term import tokens
 from shared_core.values import as_message
 
@@ -24,7 +23,7 @@ _CONTEXT_SHARE = 0.75  # of a model's context window, as LlamaIndex's own buffer
 _TALK = 3  # messages before the question that tell what it is about
 
 
-class TwinmemMemory(BaseMemory):
+class TwinmemMemory(AttachedComponent, BaseMemory):
     """A chat history that remembers: pass it as `memory=`, and nothing else changes.
 
     `get` gives the newest turns of this conversation and, in the newest user message, what is
@@ -47,11 +46,9 @@ class TwinmemMemory(BaseMemory):
     ['I live in Lyon']
     """
 
-    user: str = Field(description="whose memory this is")
-    agent: str = Field(default="default", description="with which agent")
-    session_id: str = Field(description="which conversation")
-    address: str | None = Field(default=None, description="the database's path; None in memory")
-    store_id: str | None = Field(default=None, description="names a database in memory within its process")
+    session_id: str = Field(
+        default_factory=lambda: uuid.uuid4().hex, description="which conversation; a new one by default"
+    )
     token_limit: int | None = Field(
         default=None, gt=0, description="the most tokens `get` gives, memories included; None for the core's window"
     )
@@ -70,20 +67,13 @@ class TwinmemMemory(BaseMemory):
         default=None, repr=False, description="the messages of a serialised memory without an address; read once"
     )
 
-    _handle: Handle = PrivateAttr()
-
     def __init__(self, *, memory: AgentMemory | None = None, **data: Any) -> None:
         """Take an `AgentMemory`, or the `address` of one; `from_defaults` is the usual way."""
-        if memory is None and not data.get("user"):
-            raise InvalidInput("user is empty; whose memory is it? TwinmemMemory.from_defaults(user=..., address=...)")
-        data.setdefault("session_id", None)
-        data["session_id"] = data["session_id"] or uuid.uuid4().hex
-        super().__init__(**data)
-        self._handle = attach(memory, self.address, self.store_id)
-        self.address = self._handle.address
-        self.store_id = self._handle.store_id
+        if data.get("session_id") is None:
+            data.pop("session_id", None)
+        super().__init__(memory=memory, **data)
         snapshot, self.snapshot = self.snapshot, None
-        session = self._session()  # refuses a blank user, agent or session at once
+        session = self._session()  # refuses a blank session here, not at the first use
         if snapshot and self.address is None and not session.messages(last=1):
             session.add_messages([Message(**message) for message in snapshot])
 
@@ -113,10 +103,6 @@ class TwinmemMemory(BaseMemory):
 
         Raises `InvalidInput` where a database is named but no user.
         """
-        if user is None and memory is None and address is None:
-            user = "user"  # nobody else can be in there
-        if user is None:
-            raise InvalidInput("user is missing: whose memory is it? Pass user=...; there is no default")
         if token_limit is None and llm is not None:
             token_limit = max(1, int(llm.metadata.context_window * _CONTEXT_SHARE))
         unknown = [key for key in kwargs if key not in cls.model_fields]
@@ -130,11 +116,6 @@ class TwinmemMemory(BaseMemory):
 
     # ------------------------------------------------------------------ a handle
 
-    @property
-    def scope(self) -> Scope:
-        """The memory of this user, for everything else the core can do."""
-        return self._handle.scope(self.user, self.agent)
-
     def _session(self) -> Session:
         return self.scope.session(self.session_id)
 
@@ -144,42 +125,12 @@ class TwinmemMemory(BaseMemory):
         count = self._handle.memory.settings.token_counter or tokens.count
         return lambda text: [None] * count(text)
 
-    def to_dict(self, **kwargs: Any) -> dict[str, Any]:
-        """The address, the user, the conversation and the options; JSON."""
-        return self._state()
-
-    @model_serializer(mode="wrap")
-    def custom_model_dump(self, handler: Any, info: Any) -> dict[str, Any]:
-        """The same for `model_dump`, and where this is a field of another model."""
-        return self._state()
-
-    def _state(self) -> dict[str, Any]:
-        state = {name: getattr(self, name) for name in type(self).model_fields if getattr(self, name) is not None}
+    def state(self) -> dict[str, Any]:
+        """The address, the user, the conversation and the options; without an address the messages too."""
+        state = super().state()
         if self.address is None:
             state["snapshot"] = [message.model_dump(mode="json") for message in self._session().messages()]
-        return {**state, "class_name": self.class_name()}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
-        """The memory `to_dict` described, on the same database."""
-        given = {**data, **kwargs}
-        given.pop("class_name", None)
-        return cls(**given)
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_dict, (self.to_dict(),)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TwinmemMemory):
-            return NotImplemented
-        mine, theirs = ((m.address, m.store_id, m.user, m.agent, m.session_id) for m in (self, other))
-        return mine == theirs
-
-    def __hash__(self) -> int:
-        return hash((self.address, self.store_id, self.user, self.agent, self.session_id))
+        return state
 
     # ------------------------------------------------------------------ out
 

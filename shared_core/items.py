@@ -99,8 +99,7 @@ class Items:
                 self._write_scope(tx, user, fresh, gone, shared, own, now)
 
     def _draft(self, engine: Engine, put: Put, now: int) -> Draft:
-        texts = [text for text in put.texts if has_words(text)]
-        text = "\n".join(texts) if put.visible or self._model is engine.model else ""
+        text = "\n".join(filter(None, put.texts)) if put.visible or self._model is engine.model else ""
         item = engine.intake.record(
             text, now=now, kind="item", type=_spelt(put.path) or None, metadata=put.value, expires_in=put.expires_in,
             source="store",
@@ -146,6 +145,7 @@ class Items:
         if vectors:
             assert self._model.dimensions is not None
             number = ledger.ensure_embedder(tx, self._model.name, self._model.dimensions)
+            tx.run("set_meta", {"key": f"items embedder {number}", "value": self._model.name})  # `reembed` spares it
             tx.many("insert_vector", [(seq << 8 | number, vector) for seq, vector in vectors])
 
     def refresh(self, found: Iterable[Found]) -> None:
@@ -241,9 +241,8 @@ class Items:
             slots, cosines = nearest(index, vector, mask, count)
             seqs = [int(seq) for seq in index["seq"][slots]]
             records = scope._records(tx, seqs)
-        scored = [(records[seq], max(0.0, float(value))) for seq, value in zip(seqs, cosines, strict=True)]
-        scored.sort(key=lambda pair: (-pair[1], pair[0].id))
-        return [Found(user, *_address(record.id), record, min(1.0, value)) for record, value in scored]
+        found = [(records[seq], min(1.0, max(0.0, float(value)))) for seq, value in zip(seqs, cosines, strict=True)]
+        return [Found(user, *_address(record.id), record, value) for record, value in found]
 
     def _listed(self, user: str | None, path: Path, tree: Where | None, limit: int, offset: int) -> list[Found]:
         engine = self._memory._live()

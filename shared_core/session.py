@@ -279,6 +279,23 @@ class Session:
         """Erase the conversation, and the facts that came only from it."""
         return self._erase(derived=True)
 
+    def delete_messages(self, ids: Iterable[str]) -> Receipt:
+        """Erase single messages by their ids, and the facts that came only from them.
+
+        An id this session does not have is passed over.
+        """
+        engine = self._scope._live()
+        now = engine.now()
+        wanted = [ids] if isinstance(ids, str) else list(ids)
+        with engine.store.write() as tx:
+            scope = self._scope._find(tx)
+            if scope is None or not wanted:
+                return Receipt(count=0, at=instant(now))
+            seqs = [row[0] for id in wanted for row in tx.rows("seq_by_id", (scope, ledger.turn_id(self.id, id)))]
+            receipt = ledger.erase(tx, scope, seqs, now)
+        engine.model.forget()
+        return receipt
+
     def _erase(self, *, derived: bool) -> Receipt:
         engine = self._scope._live()
         now = engine.now()
@@ -304,6 +321,7 @@ class Session:
     awindow = threaded(window)
     aclear = threaded(clear)
     adelete = threaded(delete)
+    adelete_messages = threaded(delete_messages)
     aend = threaded(end)
 
 

@@ -13,19 +13,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from shared_core.demo.story import Question, story
-from shared_core.embedding.bundled import BundledEmbedder
 from shared_core.memory import AgentMemory
 from shared_core.scope import Scope
 from shared_core.short_term.tokens import count
 from shared_core.values import Hit
 
+_LOOKED_AT = 50  # records in which those of the prompt are found again
 _REPLY = "Noted."  # says nothing, so that it can't be what a later question recalls
 
 
 def ask(path: str) -> Iterator[dict[str, Any]]:
     """Ask every question, and give what was recalled for it, the prompt, and what both cost."""
     told = story()
-    with AgentMemory.open(path, embedder=BundledEmbedder(threads=1)) as memory:
+    with AgentMemory.open(path) as memory:
         scope = memory.scope(user=told.user)
         whole = sum(count(message.text) for name in scope.sessions() for message in scope.session(name).messages())
         for number, question in enumerate(told.questions, 1):
@@ -39,11 +39,15 @@ def _asked(memory: AgentMemory, scope: Scope, question: Question, session: str, 
 
     llm = _recorder()
     chat = TwinmemMemory.from_defaults(memory=memory, user=scope.user, session_id=session)
-    # The engine's memory keeps to itself why it recalls what it does; the same search says so.
-    hits = scope.search(question.ask, k=chat.k, explain=True)
+    # What the engine's memory recalls stands in the prompt, but not why; a search over the same state says so.
+    known = scope.search(question.ask, k=_LOOKED_AT, explain=True)
     SimpleChatEngine.from_defaults(llm=llm, memory=chat).chat(question.ask)
     prompt = [str(message.content or "") for message in llm.prompts[-1]]
     text = "\n".join(prompt)
+    recalled = sorted(
+        (hit for hit in known if hit.record.text.strip() and hit.record.text in text),
+        key=lambda hit: text.index(hit.record.text),
+    )
     return {
         "question": question.ask,
         "note": question.note,
@@ -52,14 +56,14 @@ def _asked(memory: AgentMemory, scope: Scope, question: Question, session: str, 
         "found": question.expect in text,
         "prompt_tokens": sum(count(part) for part in prompt),
         "history_tokens": whole + count(question.ask),
-        "recalled": [_hit(hit, question.expect) for hit in hits if hit.record.text in text],
+        "recalled": [_hit(hit, question.expect) for hit in recalled],
         "prompt": prompt,
     }
 
 
 def _hit(hit: Hit, expect: str) -> dict[str, Any]:
-    text = hit.record.text
-    return {"text": text, "score": hit.score, "reason": hit.reason, "id": hit.record.id, "answers": expect in text}
+    text, score = hit.record.text, hit.parts["score"]  # its own, not the one shown at its place in a list
+    return {"text": text, "score": score, "reason": hit.reason, "id": hit.record.id, "answers": expect in text}
 
 
 def _recorder() -> Any:

@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared_core.demo.story import Chat, story
-from shared_core.embedding.bundled import BundledEmbedder
 from shared_core.memory import AgentMemory
 
 
@@ -31,8 +30,7 @@ class StoryClock:
 def tell(path: str) -> Iterator[dict[str, Any]]:
     """Hold every conversation, and give what each was as it ends."""
     told, clock = story(), StoryClock()
-    # The default embedder on one thread: for one text at a time a second one only gets in the way.
-    with AgentMemory.open(path, embedder=BundledEmbedder(threads=1), clock=clock) as memory:
+    with AgentMemory.open(path, clock=clock) as memory:
         for chat in told.chats:
             clock.now = chat.at
             count = _hold(chat, memory, told.user)

@@ -33,6 +33,9 @@ def allowed(
     masks: list[Mask] = []
     if len(index) < index.size:
         masks.append(index["live"])
+    mute = (index["rows"] == 0) & (index["length"] == 0)  # no vector and no word: no question is answered by it
+    if mute.any():
+        masks.append(~mute)
     at = now if as_of is None else as_of
     for column, late in (("expires", True), ("valid_until", True), ("valid_from", False)):
         mask = index[column] > at if late else index[column] <= at

@@ -19,6 +19,7 @@ from shared_core.recall.growing import Column
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
+_TINY, _HUGE = 1e-30, 1e30
 _SELECTIVE = 0.1  # a filter that keeps less than this share goes the exact way, row by row
 
 
@@ -262,11 +263,14 @@ def normalised(vectors: Any, dimensions: int | None, texts: int) -> Floats:
             f"the embedder gave vectors of length {array.shape[1]}, expected {dimensions}; nothing was stored. "
             "If the model was changed, memory.reembed() moves everything to it"
         )
-    if not np.isfinite(array).all():
-        raise InvalidVector("the embedder gave a vector with NaN or infinity; nothing was stored")
-    # Scaled by the largest part first, so that squares neither overflow nor vanish.
-    largest = np.abs(array).max(axis=1, keepdims=True)
-    scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0)
-    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
-    unit: Floats = np.divide(scaled, norms, out=scaled, where=norms > 0).astype(np.float32, copy=False)
+    squares = np.einsum("ij,ij->i", array, array)
+    if not _TINY < squares.min(initial=1.0) <= squares.max(initial=1.0) < _HUGE:
+        if not np.isfinite(array).all():
+            raise InvalidVector("the embedder gave a vector with NaN or infinity; nothing was stored")
+        # Zero, or squares that overflow or vanish: scale by the largest part first.
+        largest = np.abs(array).max(axis=1, keepdims=True)
+        array = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0)
+        squares = np.einsum("ij,ij->i", array, array)
+        squares[squares == 0] = 1.0
+    unit: Floats = (array / np.sqrt(squares)[:, None]).astype(np.float32, copy=False)
     return unit

@@ -28,6 +28,7 @@ _CHINESE_ASKS = re.compile(
     r"(?:是)?(?:什么时候|什么时间|什么地方|哪一天|哪一年|哪年|哪天|何时|哪里|哪儿|为什么|怎么样|怎样|怎么|什么|多少|"
     r"多久|多大|几个|几次|几岁|哪个|哪些|哪家|谁)(?:的)?|[吗呢么]\s*(?=[?？。]|$)|[?？]"
 )
+_PUNCTUATION = " ，。、！!?？."
 _IRREGULAR = dict(
     pair.split(":")
     for pair in (
@@ -81,10 +82,11 @@ def statements(question: str) -> list[str]:
     if not is_question(question):
         return []
     if _CHINESE.search(question):
-        found = [_CHINESE_ASKS.sub("", question).strip(" ，。、！!?？")]
+        found = [_CHINESE_ASKS.sub("", question).strip(_PUNCTUATION)]
     else:
         found = [_reordered(question), _shortened(question)]
-    return [text for text in dict.fromkeys(found) if text and text != question]
+    said = question.strip(_PUNCTUATION)  # without its question mark a question is still the same
+    return [text for text in dict.fromkeys(found) if text and text != said]
 
 
 def _shortened(question: str) -> str:

@@ -110,6 +110,8 @@ class LexicalIndex:
         self._settle(terms[stay], moved[stay], self._counts[stay])
         self._lengths.keep(slots)
         self._live.keep(slots)
+        self._alive = int(np.count_nonzero(self._live.values))
+        self._total = float(self._lengths.values[self._live.values].sum())
 
     def postings(self, term: int) -> tuple[NDArray[np.int64], Floats]:
         """The live documents that hold a term, and how often each does."""

@@ -9,18 +9,25 @@ from shared_core.recall.index import Mask, ScopeIndex, Slots
 
 Floats = NDArray[np.float32]
 
+_SAME = 1e-6  # cosines nearer than this are equal: float32 gives no more
+
 
 def nearest(index: ScopeIndex, vector: Floats, mask: Mask | None, count: int) -> tuple[Slots, Floats]:
-    """The `count` slots nearest to a vector and their cosines, best first; a record counts by its best piece."""
+    """The `count` slots nearest to a vector and their cosines, best first, equals by id.
+
+    A record counts by its best piece.
+    """
     if index.dense is None or count <= 0:
         return np.empty(0, np.int64), np.empty(0, np.float32)
     allowed = None if mask is None else mask[index.owner]
-    wanted = count
+    wanted = count + 1
     while True:
         rows, cosines = index.dense.search(vector, wanted, allowed)
         slots, first = np.unique(index.owner[rows], return_index=True)  # rows come best first
-        if len(slots) >= count or len(rows) < wanted:
+        best = cosines[first]
+        # Enough once something stands below the last place, so that ids decide between all that share it.
+        if len(rows) < wanted or (len(slots) > count and cosines[-1] < np.sort(best)[-count] - _SAME):
             break
-        wanted *= 4  # the pieces of few records took the places: look further
-    order = np.argsort(first)[:count]
-    return slots[order], cosines[first[order]]
+        wanted *= 4
+    order = sorted(range(len(slots)), key=lambda i: (-round(float(best[i]) / _SAME), index.ids[slots[i]]))[:count]
+    return slots[order], best[order]

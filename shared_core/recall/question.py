@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shared_core.errors import InvalidType, LimitExceeded
 from shared_core.recall.dates import Asked, asked_dates
 from shared_core.recall.forms import first_person, statements
-from shared_core.recall.text import clean, has_words, query_terms, term_id
+from shared_core.recall.text import clean, has_words, pack, query_terms, term_id
 from shared_core.settings import Settings
 from shared_core.values import Message, as_message
 
@@ -44,6 +44,7 @@ class Question:
     terms: dict[int, float]
     asked: list[str]
     views: list[tuple[str, float]]  # texts to embed, each with its share; the first is the question as it was asked
+    length: int = 0  # terms, repeats included, as a record of this text would have
     is_talk: bool = False
     dates: list[Asked] = field(default_factory=list)
     asks_when: bool = False
@@ -113,6 +114,7 @@ def _from_text(text: str, now: datetime, names: Collection[str]) -> Question | N
         text=text,
         terms={term_id(term): 1.0 for term in content},
         asked=asked,
+        length=len(pack(text)) // 8,
         views=[*plain, *((form, 2 * _STATEMENTS / len(told)) for form in told)],
         dates=asked_dates(text, now),
         asks_when=bool(_WHEN.search(text)),

@@ -25,6 +25,7 @@ Floats = NDArray[np.float32]
 
 WEIGHTS: Mapping[str, float] = {
     "meaning": 0.5,
+    "same words": 10.0,
     "session meaning": 0.384,
     "coverage": 1.343,
     "coverage around": 1.47,
@@ -49,6 +50,9 @@ TALK_WEIGHTS: Mapping[str, float] = {"meaning": 1.0, "window": 0.3}
 """The same where a whole conversation is the query: most of its words are about nothing in particular."""
 
 
+_WHOLE = 0.999  # of a question's idf, summed in float32
+
+
 @dataclass(slots=True)
 class Ranking:
     """Records in order: their slots, the value that ordered them, cosines, and what made the value."""
@@ -68,7 +72,11 @@ def rank(index: ScopeIndex, question: Question, mask: Mask | None, count: int) -
             values += np.float32(weight) * parts[name]
     allowed = np.arange(index.size) if mask is None else np.flatnonzero(mask)
     slots, _ = best(allowed, values[allowed], count)
-    slots = _ties_by_id(index, slots, values)
+    if 0 < len(slots) < len(allowed):
+        # Ids decide over the last place too: else the pages of a list of equals would overlap.
+        equals = allowed[values[allowed] == values[slots[-1]]]
+        slots = np.concatenate((slots, np.setdiff1d(equals, slots, assume_unique=True)))
+    slots = _ties_by_id(index, slots, values)[:count]
     return Ranking(
         slots, values[slots], _cosines(index, question, slots), {name: part[slots] for name, part in parts.items()}
     )
@@ -106,6 +114,9 @@ def features(index: ScopeIndex, question: Question, mask: Mask | None, count: in
     speaker = _named(index, question)
     if speaker is not None:
         found["speaker"] = speaker
+    same = (words.coverage > _WHOLE) & (index["length"] == question.length)
+    if same.any():
+        found["same words"] = same.astype(np.float32)
     if exact is not None and near is not None:
         found["date"], found["near date"] = exact, near
     for name, wanted, part in (
@@ -144,6 +155,8 @@ def _meaning(index: ScopeIndex, question: Question, words: Floats, mask: Mask | 
     if index.dense is None or not question.forms:
         return values
     sample = index.sample()
+    if not len(sample):
+        return values
     combined = np.zeros(sample.shape[1], np.float32)
     for vector, weight in question.forms:
         spread = float((sample @ vector).std())

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared_core.errors import InvalidInput
+from shared_core.long_term import forgetting
 from shared_core.ports import Transaction
 from shared_core.store.rows import Draft, draft, dump, instant, load
 from shared_core.values import Receipt
@@ -119,7 +120,7 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
     if seq - first == 1:
         audit.append((scope, drafts[seqs.index(first)].id, "added", None, now))
     elif seq > first:
-        audit.append((scope, None, "added", dump({"count": seq - first}), now))
+        audit.append((scope, "", "added", dump({"count": seq - first}), now))
     if audit:
         tx.many("add_audit", audit)
     return seqs, first
@@ -181,6 +182,8 @@ def write_back(
 ) -> None:
     """Write a changed draft over its row: the words and vectors of the old text go with it."""
     item.updated_at = now
+    if item.status == "active":  # an archived text lies elsewhere, and what it told is still true
+        forgetting.stale(tx, scope, seq, item.text, revision)
     tx.run("delete_record", (seq,))
     tx.run("insert_record", item.row(scope, seq, revision, now))
     if embedder is not None:
@@ -228,6 +231,10 @@ def erase(
         return Receipt(count=0, at=instant(now))
     revision = bump(tx, scope)
     counts = {"records": 0}
+    if derived or action != "deleted":
+        counts |= forgetting.of_records(tx, scope, gone, revision)
+    else:  # the turns go, what they said stays
+        forgetting.detach(tx, scope, gone, revision)
     ids = []
     key = secret(tx)
     for seq in gone:
@@ -265,19 +272,12 @@ _BELONGINGS = (
     ("outcomes", "delete_outcomes"),
     ("traces", "delete_traces"),
     ("traces", "delete_traces_of"),
-    ("inferences", "delete_premises_of"),
-    ("relations", "delete_relations_of"),
     ("questions", "delete_questions_of"),
 )
 
 _SCOPE_PARTS = (
     ("pending", "clear_scope_pending"),
     ("questions", "clear_scope_questions"),
-    ("inferences", "clear_scope_premises"),
-    ("relations", "clear_scope_relations"),
-    ("aliases", "clear_scope_aliases"),
-    ("entities", "clear_scope_entities"),
-    ("rules", "clear_scope_rules"),
     ("archives", "clear_scope_archive"),
     ("vault", "clear_scope_vault"),
 )
@@ -285,8 +285,9 @@ _SCOPE_PARTS = (
 
 def erase_all(tx: Transaction, scope: int, now: int) -> Receipt:
     """Erase everything of a scope: its records by the cascade, then all that hangs on the scope."""
+    graph = forgetting.of_scope(tx, scope, bump(tx, scope))
     receipt = erase(tx, scope, [row[0] for row in tx.rows("scope_seqs", {"scope": scope})], now)
-    counts = dict(receipt.erased)
+    counts = {**receipt.erased, **graph}
     sessions = tx.run("drop_sessions", {"scope": scope})
     for name, statement in (*_SCOPE_PARTS,):
         counts[name] = counts.get(name, 0) + max(tx.run(statement, {"scope": scope}), 0)
@@ -343,4 +344,4 @@ def ensure_embedder(tx: Transaction, name: str, dimensions: int) -> int:
 
 def audit(tx: Transaction, scope: int, record: str | None, action: str, now: int, detail: Mapping[str, Any]) -> None:
     """One entry of the audit log."""
-    tx.run("add_audit", (scope, record, action, dump(dict(detail)) if detail else None, now))
+    tx.run("add_audit", (scope, record or "", action, dump(dict(detail)) if detail else None, now))

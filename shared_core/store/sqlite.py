@@ -18,10 +18,11 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
-from shared_core.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from shared_core.errors import MemoryClosed, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from shared_core.store.sql import statements
 
 _IDLE = 8  # connections kept open between uses
+_CHECKPOINT = 8_000  # pages (32 MB) in the WAL before they are copied back: a page written often is copied once
 _BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -110,6 +111,7 @@ class SqliteStore:
         try:
             if self._uri is None:
                 self._to_wal(connection)
+                connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT}")
             connection.execute(f"PRAGMA synchronous={self._synchronous}")
             connection.execute("PRAGMA temp_store=MEMORY")
             connection.execute("PRAGMA secure_delete=ON")
@@ -147,6 +149,8 @@ class SqliteStore:
             self._pool_lock = threading.Lock()
             self._after_fork()
         with self._pool_lock:
+            if self._closed:  # a new connection would bring a deleted file back, or an empty memory
+                raise MemoryClosed
             connection = self._idle.pop() if self._idle else None
         pid = self._pid
         try:

@@ -192,7 +192,7 @@ def test_limits_name_the_setting_to_raise() -> None:
             (lambda: scope.add_many(["a", "b", "c"]), "batch"),
             (lambda: scope.session("s").add_messages([{"role": "user", "content": "x"}] * 3), "batch"),
             (lambda: scope.session("s").add_messages([{"role": "user", "content": "x" * 11}]), "text_chars"),
-            (lambda: scope.search("x" * 21), "query_chars"),
+            (lambda: scope.search("x" * 21, k=1), "query_chars"),
             (lambda: scope.search("x", k=4), "limits.k"),
             (lambda: scope.add("a", metadata={"k": "x" * 30}), "metadata_bytes"),
             (lambda: scope.add("a", metadata={"a": {"b": {"c": 1}}}), "metadata_depth"),

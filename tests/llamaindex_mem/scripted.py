@@ -22,9 +22,7 @@ from pydantic import PrivateAttr
 
 def call(name: str, id: str = "c1", **kwargs: Any) -> ChatMessage:
     """An assistant's message that calls a tool."""
-    return ChatMessage(
-        role="assistant", blocks=[ToolCallBlock(tool_call_id=id, tool_name=name, tool_kwargs=kwargs)]
-    )
+    return ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_call_id=id, tool_name=name, tool_kwargs=kwargs)])
 
 
 class ScriptedLLM(FunctionCallingLLM):

@@ -35,7 +35,7 @@ class OneNode(BaseRetriever):
 class Echo(CustomQueryEngine):
     """A query engine that keeps what it was asked and answers "ok"."""
 
-    asked: list[str] = []
+    asked: list[str]
     stream: bool = False
 
     def custom_query(self, query_str: str) -> Any:
@@ -70,6 +70,7 @@ ENGINES: list[Callable[..., Any]] = [simple, context, condense_plus]
 async def say(engine: Any, way: str, text: str, **kwargs: Any) -> str:
     """One turn, until the answer is in the memory."""
     if way in ("chat", "stream_chat"):
+
         def turn() -> str:
             response = getattr(engine, way)(text, **kwargs)
             if way == "chat":

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from llama_index.core.base.llms.types import (
     AudioBlock,
-    CachePoint,
     CacheControl,
+    CachePoint,
     ChatMessage,
     CitableBlock,
     CitationBlock,
@@ -40,7 +40,9 @@ from llamaindex_mem import TwinmemMemory
 from llamaindex_mem.messages import RecalledMessage, decode, encode, said
 from shared_core import AgentMemory, Message, Settings
 
-PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 
 def stored(message: ChatMessage) -> ChatMessage:
@@ -131,8 +133,9 @@ def test_li_31_every_role_comes_back(role: MessageRole) -> None:
     "value",
     [
         b"\xff\x00", (1, (2, 3)), {1, 2}, frozenset({"a"}), Decimal("1.50"), UUID(int=7), Path("/tmp/x"), 10**40,
-        datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC), datetime(2026, 1, 2), date(2026, 1, 2), timedelta(days=1, seconds=2),
-        {1: "a", (2, 3): "b", None: "c"}, math.inf, -math.inf, {"$twinmem": "tuple", "value": [1]}, {"nested": [{"t": (1,)}]},
+        datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC), datetime(2026, 1, 2), date(2026, 1, 2), timedelta(1, 2),
+        {1: "a", (2, 3): "b", None: "c"}, math.inf, -math.inf, {"$twinmem": "tuple", "value": [1]},
+        {"nested": [{"t": (1,)}]},
         [None, True, 1, 1.5, "s", {"a": []}],
     ],
     ids=repr,
@@ -150,7 +153,8 @@ def test_li_31_nan_is_not_lost_as_none() -> None:
 @pytest.mark.parametrize(
     ("value", "becomes"),
     [
-        (Colour.RED, "red"), (Size.SMALL, 1), (Provider(id="a", count=2), {"id": "a", "count": 2}), (Point(1, 2), {"x": 1, "y": 2}),
+        (Colour.RED, "red"), (Size.SMALL, 1), (Point(1, 2), {"x": 1, "y": 2}),
+        (Provider(id="a", count=2), {"id": "a", "count": 2}),
         (Function(), {"name": "search", "args": {"q": "tea"}}), (np.float32(0.5), 0.5), (np.array([1, 2]), [1, 2]),
         ([Provider(id="a", count=2)], [{"id": "a", "count": 2}]),
     ],
@@ -181,7 +185,7 @@ def _deep() -> list[Any]:
     return value
 
 
-@pytest.mark.parametrize("make", [object, lambda: Hostile, Hostile, _cyclic, _deep, lambda: len, lambda: (i for i in ())])
+@pytest.mark.parametrize("make", [object, lambda: Hostile, Hostile, _cyclic, _deep, lambda: len, lambda: iter([])])
 def test_li_31_writing_never_fails_whatever_a_message_holds(
     make: Callable[[], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -243,7 +247,7 @@ def test_li_31_a_block_of_a_newer_core_becomes_a_text_and_the_rest_stays() -> No
 
 @pytest.mark.parametrize(
     "payload",
-    [{}, {"role": "alien", "blocks": []}, {"role": "user", "blocks": 7}, {"role": "user", "additional_kwargs": [1]}, []],
+    [{}, {"role": "alien"}, {"role": "user", "blocks": 7}, {"role": "user", "additional_kwargs": [1]}, []],
 )
 def test_li_31_reading_never_fails_on_a_damaged_row(payload: Any) -> None:
     found = decode(Message(role="assistant", content="the words", payload={"llamaindex": payload}))

@@ -4,13 +4,15 @@
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Who: a scope is a user with one agent. Its revision counts its writes; caches compare it.
--- `horizon`: the log of erased rows is complete from this revision on.
+-- `horizon`: the log of erased rows is complete from this revision on; `graph_horizon`: a graph in
+-- memory that is older than this is built anew, not brought up to date.
 CREATE TABLE scope (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user TEXT NOT NULL,
     agent TEXT NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0,
     horizon INTEGER NOT NULL DEFAULT 0,
+    graph_horizon INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
     UNIQUE (user, agent)
 );
@@ -130,14 +132,14 @@ CREATE TABLE tombstone (
 ) WITHOUT ROWID;
 
 CREATE TABLE audit (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
     scope INTEGER NOT NULL,
-    record TEXT,
+    record TEXT NOT NULL,         -- '' for what concerns no single record
+    step INTEGER NOT NULL,        -- counts the entries about one record
     action TEXT NOT NULL,
     detail TEXT,
-    created_at INTEGER NOT NULL
-);
-CREATE INDEX audit_record ON audit (scope, record);
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, record, step)
+) WITHOUT ROWID;
 
 -- Conflicts that wait for the user's answer (D3, strategy ask).
 CREATE TABLE question (
@@ -152,54 +154,83 @@ CREATE TABLE question (
 ) WITHOUT ROWID;
 CREATE INDEX question_scope ON question (scope);
 
--- The knowledge graph (B4 to B6). A relation without a record was told directly.
+-- The knowledge graph (B4 to B6). In all of it, `record` 0 means: told directly, not through a record.
+-- What follows from rules is not kept: it is computed from these rows, so it can't outlive them.
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     scope INTEGER NOT NULL,
-    key TEXT NOT NULL,            -- NFKC, case-folded, spaces collapsed
-    name TEXT NOT NULL,           -- the spelling shown
-    type TEXT,
-    attributes TEXT,
-    merged_into INTEGER,          -- undoable: the row stays
+    key TEXT NOT NULL,            -- equal for spellings of one name; a spelling that was split off has its own
+    name TEXT NOT NULL,           -- the first spelling that is still told somewhere
     created_at INTEGER NOT NULL,
     UNIQUE (scope, key)
 );
-CREATE TABLE alias (
-    scope INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    name TEXT NOT NULL,
-    entity INTEGER NOT NULL,
-    told INTEGER NOT NULL DEFAULT 1,
-    created_at INTEGER NOT NULL,
-    PRIMARY KEY (scope, key, entity)
-) WITHOUT ROWID;
+-- One row a telling: the same relation told by two records is two rows, and lives until both are gone.
 CREATE TABLE relation (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     scope INTEGER NOT NULL,
-    subject INTEGER NOT NULL,
-    predicate TEXT NOT NULL,
+    subject INTEGER NOT NULL,     -- the entity of its own name: merging never rewrites it
+    predicate TEXT NOT NULL,      -- equal for spellings of one predicate
     object INTEGER NOT NULL,
-    polarity INTEGER NOT NULL DEFAULT 1,
+    record INTEGER NOT NULL DEFAULT 0,
+    subject_name TEXT NOT NULL,   -- the three as they were spelled here
+    verb TEXT NOT NULL,
+    object_name TEXT NOT NULL,
     confidence REAL NOT NULL,
-    record INTEGER,
-    rule TEXT,                    -- the rule that inferred it, if any
-    attributes TEXT,
-    valid_from INTEGER, valid_until INTEGER,
-    created_at INTEGER NOT NULL
+    attributes TEXT,              -- JSON object
+    revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (subject, predicate, object, record)
 );
-CREATE INDEX relation_scope ON relation (scope, subject);
-CREATE INDEX relation_record ON relation (record) WHERE record IS NOT NULL;
-CREATE TABLE premise (
-    relation INTEGER NOT NULL,
-    premise INTEGER NOT NULL,
-    PRIMARY KEY (relation, premise)
+CREATE INDEX relation_object ON relation (object);
+CREATE INDEX relation_revision ON relation (scope, revision);
+CREATE INDEX relation_record ON relation (record) WHERE record <> 0;
+-- `entity` is another name of `target`: an alias or a merge. One target an entity; a split deletes the row.
+CREATE TABLE alias (
+    entity INTEGER NOT NULL,
+    target INTEGER NOT NULL,
+    record INTEGER NOT NULL DEFAULT 0,
+    scope INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (entity, target, record)
 ) WITHOUT ROWID;
+CREATE INDEX alias_scope ON alias (scope);
+CREATE INDEX alias_target ON alias (target);
+CREATE INDEX alias_record ON alias (record) WHERE record <> 0;
+-- Pairs that were split: never proposed as one again.
+CREATE TABLE apart (
+    scope INTEGER NOT NULL,
+    one INTEGER NOT NULL,
+    other INTEGER NOT NULL,
+    PRIMARY KEY (scope, one, other)
+) WITHOUT ROWID;
+-- What an entity is, apart from its relations.
+CREATE TABLE trait (
+    entity INTEGER NOT NULL,
+    record INTEGER NOT NULL DEFAULT 0,
+    scope INTEGER NOT NULL,
+    name TEXT NOT NULL,           -- as it was spelled here
+    type TEXT,
+    attributes TEXT,              -- JSON object
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (entity, record)
+) WITHOUT ROWID;
+CREATE INDEX trait_scope ON trait (scope);
+CREATE INDEX trait_record ON trait (record) WHERE record <> 0;
+-- The user's rules, and the built-in ones that were turned off (an empty body).
 CREATE TABLE rule (
     scope INTEGER NOT NULL,
     name TEXT NOT NULL,
     body TEXT NOT NULL,
+    confidence REAL NOT NULL DEFAULT 1,
     created_at INTEGER NOT NULL,
     PRIMARY KEY (scope, name)
+) WITHOUT ROWID;
+-- Which relations are gone, so that graphs in memory drop them. No content.
+CREATE TABLE unrelated (
+    scope INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    relation INTEGER NOT NULL,
+    PRIMARY KEY (scope, revision, relation)
 ) WITHOUT ROWID;
 
 -- How often a procedure (a record of kind rule) was tried, and worked (B7).

@@ -126,7 +126,9 @@ ORDER BY seq LIMIT :limit;
 SELECT count(*) FROM record r
 WHERE text <> '' AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.id = (r.seq << 8 | :embedder));
 -- name: drop_other_vectors
-DELETE FROM vector WHERE embedder <> :embedder;
+DELETE FROM vector WHERE embedder <> :embedder AND NOT (
+    EXISTS (SELECT 1 FROM meta WHERE key = 'items embedder ' || embedder)
+    AND EXISTS (SELECT 1 FROM record r WHERE r.seq = vector.id >> 8 AND r.kind = 'item'));
 -- name: mark_changed
 UPDATE record SET revision = ? WHERE seq = ?;
 -- name: bump_all
@@ -191,10 +193,6 @@ DELETE FROM outcome WHERE record = ?;
 DELETE FROM trace WHERE record = ?;
 -- name: delete_traces_of
 DELETE FROM trace WHERE reply = ?;
--- name: delete_premises_of
-DELETE FROM premise WHERE relation IN (SELECT id FROM relation WHERE record = ?);
--- name: delete_relations_of
-DELETE FROM relation WHERE record = ?;
 -- name: delete_questions_of
 DELETE FROM question WHERE record = ?;
 -- name: unlink_superseding
@@ -215,8 +213,6 @@ INSERT INTO tombstone (scope, hash, created_at) VALUES (?, ?, ?) ON CONFLICT DO 
 DELETE FROM pending WHERE scope = :scope;
 -- name: clear_scope_questions
 DELETE FROM question WHERE scope = :scope;
--- name: clear_scope_premises
-DELETE FROM premise WHERE relation IN (SELECT id FROM relation WHERE scope = :scope);
 -- name: clear_scope_relations
 DELETE FROM relation WHERE scope = :scope;
 -- name: clear_scope_aliases
@@ -235,9 +231,10 @@ DELETE FROM audit WHERE scope = :scope;
 DELETE FROM erased WHERE scope = :scope;
 
 -- name: add_audit
-INSERT INTO audit (scope, record, action, detail, created_at) VALUES (?, ?, ?, ?, ?);
+INSERT INTO audit (scope, record, action, detail, created_at, step) VALUES (?1, ?2, ?3, ?4, ?5,
+    (SELECT coalesce(max(step), 0) + 1 FROM audit WHERE scope = ?1 AND record = ?2));
 -- name: audit_of
-SELECT action, created_at, detail FROM audit WHERE scope = :scope AND record = :id ORDER BY id;
+SELECT action, created_at, detail FROM audit WHERE scope = :scope AND record = :id ORDER BY step;
 -- name: scrub_audit
 UPDATE audit SET detail = NULL WHERE scope = ? AND record = ?;
 
@@ -263,3 +260,150 @@ SELECT seq FROM record WHERE scope = ? AND id = ? AND expires_at <= ?;
 -- name: expired_items
 SELECT r.scope, r.seq FROM scope s JOIN record r ON r.scope = s.id AND r.id >= 'item/' AND r.id < 'item0'
 WHERE s.agent = :agent AND r.kind = 'item' AND r.expires_at <= :now;
+
+-- ------------------------------------------------------------------ the knowledge graph
+-- name: find_entity
+SELECT id, name FROM entity WHERE scope = ? AND key IN (?, ?) ORDER BY length(key) DESC LIMIT 1;
+-- name: entity_of_key
+SELECT id, name FROM entity WHERE scope = ? AND key = ?;
+-- name: add_entity
+INSERT INTO entity (scope, key, name, created_at) VALUES (?, ?, ?, ?) RETURNING id;
+-- name: rename_entity
+UPDATE entity SET name = ? WHERE id = ?;
+-- name: delete_entity
+DELETE FROM entity WHERE id = ?;
+-- name: entity_row
+SELECT id, key, name FROM entity WHERE id = ?;
+-- name: entity_in_use
+SELECT 1 FROM relation WHERE subject = :id UNION ALL SELECT 1 FROM relation WHERE object = :id
+UNION ALL SELECT 1 FROM alias WHERE entity = :id UNION ALL SELECT 1 FROM alias WHERE target = :id
+UNION ALL SELECT 1 FROM trait WHERE entity = :id LIMIT 1;
+-- name: entity_spelt
+SELECT 1 FROM relation WHERE subject = :id AND subject_name = :name
+UNION ALL SELECT 1 FROM relation WHERE object = :id AND object_name = :name
+UNION ALL SELECT 1 FROM trait WHERE entity = :id AND name = :name
+UNION ALL SELECT 1 FROM alias WHERE entity = :id UNION ALL SELECT 1 FROM alias WHERE target = :id LIMIT 1;
+-- name: entity_spellings
+SELECT subject_name, id FROM relation WHERE subject = :id UNION ALL
+SELECT object_name, id FROM relation WHERE object = :id UNION ALL SELECT name, 0 FROM trait WHERE entity = :id
+ORDER BY 2 LIMIT 1;
+-- name: respell_subjects
+UPDATE relation SET subject = :new, revision = :revision WHERE subject = :old AND subject_name = :name;
+-- name: respell_objects
+UPDATE relation SET object = :new, revision = :revision WHERE object = :old AND object_name = :name;
+-- name: find_relation
+SELECT id, confidence, attributes FROM relation WHERE subject = ? AND predicate = ? AND object = ? AND record = ?;
+-- name: add_relation
+INSERT INTO relation (scope, subject, predicate, object, record, subject_name, verb, object_name, confidence,
+    attributes, revision, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id;
+-- name: retell_relation
+UPDATE relation SET confidence = ?, attributes = ?, revision = ? WHERE id = ?;
+-- name: relation_count
+SELECT count(*) FROM relation WHERE subject = ? AND predicate = ? AND object = ?;
+-- name: relations_of_triple
+SELECT id, subject, predicate, object, record FROM relation
+WHERE subject IN (SELECT value FROM json_each(:subjects)) AND object IN (SELECT value FROM json_each(:objects))
+    AND predicate = :predicate;
+-- name: relations_of_records
+SELECT id, subject, predicate, object, record FROM relation
+WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0;
+-- name: traits_of_records
+SELECT entity, record FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0;
+-- name: aliases_of_records
+SELECT entity, target, record FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0;
+-- name: graph_knows_records
+SELECT 1 FROM relation WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0
+UNION ALL SELECT 1 FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0
+UNION ALL SELECT 1 FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 LIMIT 1;
+-- name: told_otherwise
+SELECT 1 FROM record WHERE seq = :seq AND text <> :text AND (EXISTS (SELECT 1 FROM relation WHERE record = :seq)
+    OR EXISTS (SELECT 1 FROM trait WHERE record = :seq) OR EXISTS (SELECT 1 FROM alias WHERE record = :seq));
+-- name: delete_relation
+DELETE FROM relation WHERE id = ?;
+-- name: rehome_relation
+UPDATE OR IGNORE relation SET record = 0, revision = ? WHERE id = ?;
+-- name: delete_trait
+DELETE FROM trait WHERE entity = ? AND record = ?;
+-- name: rehome_trait
+UPDATE OR IGNORE trait SET record = 0 WHERE entity = ? AND record = ?;
+-- name: delete_alias
+DELETE FROM alias WHERE entity = ? AND target = ? AND record = ?;
+-- name: rehome_alias
+UPDATE OR IGNORE alias SET record = 0 WHERE entity = ? AND target = ? AND record = ?;
+-- name: add_unrelated
+INSERT INTO unrelated (scope, revision, relation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: count_unrelated
+SELECT count(*) FROM unrelated WHERE scope = :scope;
+-- name: clear_scope_unrelated
+DELETE FROM unrelated WHERE scope = :scope;
+-- name: raise_graph_horizon
+UPDATE scope SET graph_horizon = :revision WHERE id = :scope;
+-- name: graph_horizon
+SELECT revision, graph_horizon FROM scope WHERE id = :scope;
+-- name: target_of
+SELECT target FROM alias WHERE entity = ? LIMIT 1;
+-- name: names_of
+SELECT entity FROM alias WHERE target = ?;
+-- name: add_alias
+INSERT INTO alias (entity, target, record, scope, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: drop_aliases
+DELETE FROM alias WHERE entity = ?;
+-- name: add_apart
+INSERT INTO apart (scope, one, other) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: drop_apart
+DELETE FROM apart WHERE scope = ? AND one = ? AND other = ?;
+-- name: drop_apart_of
+DELETE FROM apart WHERE one = :id OR other = :id;
+-- name: apart_pairs
+SELECT one, other FROM apart WHERE scope = :scope;
+-- name: find_trait
+SELECT type, attributes FROM trait WHERE entity = ? AND record = ?;
+-- name: put_trait
+INSERT INTO trait (entity, record, scope, name, type, attributes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (entity, record) DO UPDATE SET type = excluded.type, attributes = excluded.attributes;
+-- name: put_rule
+INSERT INTO rule (scope, name, body, confidence, created_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (scope, name) DO UPDATE SET body = excluded.body, confidence = excluded.confidence;
+-- name: delete_rule
+DELETE FROM rule WHERE scope = ? AND name = ?;
+-- name: scope_rules
+SELECT name, body, confidence FROM rule WHERE scope = :scope ORDER BY created_at, name;
+-- name: graph_rows
+SELECT x.id, x.subject, x.predicate, x.object, x.subject_name, x.verb, x.object_name, x.confidence, x.attributes,
+    x.created_at, r.id, r.expires_at, x.record = 0 OR coalesce(r.status, '') = 'active', s.key, s.name, o.key, o.name
+FROM relation x JOIN entity s ON s.id = x.subject JOIN entity o ON o.id = x.object
+LEFT JOIN record r ON r.seq = x.record
+WHERE x.scope = :scope AND x.revision > :revision ORDER BY x.id;
+-- name: graph_rows_of_changed_records
+SELECT x.id, x.subject, x.predicate, x.object, x.subject_name, x.verb, x.object_name, x.confidence, x.attributes,
+    x.created_at, r.id, r.expires_at, r.status = 'active', s.key, s.name, o.key, o.name
+FROM record r CROSS JOIN relation x ON x.record = r.seq AND x.record <> 0
+JOIN entity s ON s.id = x.subject JOIN entity o ON o.id = x.object
+WHERE r.scope = :scope AND r.revision > :revision AND x.revision <= :revision ORDER BY x.id;
+-- name: graph_shape_changed
+SELECT 1 FROM record r WHERE r.scope = :scope AND r.revision > :revision
+    AND (EXISTS (SELECT 1 FROM trait t WHERE t.record = r.seq) OR EXISTS (SELECT 1 FROM alias a WHERE a.record = r.seq))
+LIMIT 1;
+-- name: unrelated_since
+SELECT relation FROM unrelated WHERE scope = :scope AND revision > :revision;
+-- name: graph_aliases
+SELECT a.entity, a.target, r.expires_at, e.key, e.name, t.key, t.name
+FROM alias a JOIN entity e ON e.id = a.entity JOIN entity t ON t.id = a.target LEFT JOIN record r ON r.seq = a.record
+WHERE a.scope = :scope AND (a.record = 0 OR r.status = 'active') ORDER BY a.created_at, a.entity;
+-- name: graph_traits
+SELECT t.entity, t.name, t.type, t.attributes, t.created_at, r.id, r.expires_at, e.key, e.name
+FROM trait t JOIN entity e ON e.id = t.entity LEFT JOIN record r ON r.seq = t.record
+WHERE t.scope = :scope AND (t.record = 0 OR r.status = 'active') ORDER BY t.created_at, t.record;
+-- name: graph_predicates
+SELECT DISTINCT predicate FROM relation WHERE scope = :scope;
+-- name: graph_triples
+SELECT x.id, x.subject, x.predicate, x.object FROM relation x LEFT JOIN record r ON r.seq = x.record
+WHERE x.scope = :scope AND x.predicate IN (SELECT value FROM json_each(:predicates))
+    AND (x.record = 0 OR r.status = 'active') ORDER BY x.id;
+-- name: count_relations
+SELECT count(*) FROM (SELECT DISTINCT subject, predicate, object FROM relation WHERE scope = :scope);
+-- name: clear_scope_traits
+DELETE FROM trait WHERE scope = :scope;
+-- name: clear_scope_apart
+DELETE FROM apart WHERE scope = :scope;
+-- ------------------------------------------------------------------ end of the knowledge graph

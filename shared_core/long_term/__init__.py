@@ -1,0 +1,1 @@
+"""What outlives a conversation: the knowledge graph, and what follows from it."""

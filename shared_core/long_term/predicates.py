@@ -1,0 +1,268 @@
+"""What predicates mean: which words, in both languages, say the same relation, and in which direction.
+
+A table, not a model: a predicate that is not in it means itself. Used by rules ("使用" fires a rule
+about `uses`), by questions, and by the filter of `neighbours`; the words that were told are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from shared_core.long_term.inference import Clause, parse
+from shared_core.long_term.names import has_unspaced, predicate_key, stem
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One relation and the words for it, each a phrase; "|" separates them.
+
+    `verbs` say "subject verb object", `inverse` the other way round. `gives` are nouns for what a
+    subject has ("the employer of Ann"), `given` nouns for the subject, seen from the object ("an
+    employee of ACME").
+    """
+
+    name: str
+    verbs: str
+    inverse: str = ""
+    gives: str = ""
+    given: str = ""
+    symmetric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How words say a relation: `turned` if their subject is the relation's object."""
+
+    meaning: str
+    turned: bool = False
+
+
+MEANINGS = (
+    Meaning(
+        "is_a",
+        "is a|is an|is|are|isa|instance of|is instance of|kind of|is a kind of|is kind of|type of|is a type of|"
+        "type|category|subclass of|是|是一种|是一个|是一名|是一位|属于一种|是个|类型|类别",
+    ),
+    Meaning(
+        "uses",
+        "use|is using|make use of|utilize|utilise|rely on|run on|adopt|build with|build on|power by|"
+        "使用|采用|用|运用|利用|用到|选用",
+        inverse="use by|adopt by|utilize by",
+    ),
+    Meaning("depends_on", "depend on|depend upon|require|need|依赖|依赖于|需要", inverse="need by|require by"),
+    Meaning(
+        "part_of",
+        "part of|be part of|is part of|component of|module of|隶属于|隶属|是一部分|组成部分",
+        inverse="consist of|contain|include|comprise|包含|包括|由组成",
+        given="part|component|组成部分|组件",
+    ),
+    Meaning(
+        "works_at",
+        "work at|work for|work in|work|employ by|employ at|have job at|job at|"
+        "就职|就职于|任职|任职于|供职|供职于|工作|工作于|上班|受雇|受雇于",
+        inverse="employ|hire|雇|雇用|雇佣|聘用|聘请",
+        gives="employer|workplace|company|雇主|工作单位|单位|公司",
+        given="employee|staff|worker|member of staff|员工|雇员|职员|职工",
+    ),
+    Meaning("works_on", "work on|develop|maintain|负责开发|开发|研发|维护|从事", inverse="develop by|maintain by"),
+    Meaning(
+        "lives_in",
+        "live in|live at|live|reside in|reside at|reside|dwell in|住|住在|居住|居住在|居住于|定居|定居在|生活|生活在",
+        gives="home|residence|住处|住所|居住地",
+        given="resident|inhabitant|居民",
+    ),
+    Meaning("born_in", "bear in|born in|born at|born|出生|出生于|出生在|生于", gives="birthplace|出生地"),
+    Meaning(
+        "located_in",
+        "locate in|locate at|locate|situate in|base in|be in|is in|is located in|is based in|headquarter in|in|"
+        "位于|坐落|坐落于|坐落在|在|地处|总部位于|总部在",
+        gives="location|headquarters|所在地|位置|地点|总部",
+    ),
+    Meaning(
+        "founded",
+        "found|establish|start company|set up|创立|创办|创建|成立|建立",
+        inverse="found by|establish by",
+        given="founder|co-founder|创始人|创办人|创立者",
+    ),
+    Meaning(
+        "made",
+        "make|create|build|write|design|produce|invent|制作|创作|编写|设计|制造|生产|发明",
+        inverse="make by|create by|build by|write by|design by|produce by|invent by",
+        given="maker|creator|author|designer|inventor|作者|设计者|发明者|制造商",
+    ),
+    Meaning(
+        "manages",
+        "manage|lead|head|supervise|direct|run|oversee|boss of|管理|领导|主管|负责|带领|主持",
+        inverse="report to|manage by|lead by|supervise by|head by|汇报给|向汇报|归管",
+        given="boss|manager|leader|supervisor|head|lead|老板|上司|经理|领导|主管|负责人|上级",
+    ),
+    Meaning(
+        "owns", "own|possess|拥有|持有", inverse="belong to|own by|属于|归属|归属于", given="owner|主人|所有者|拥有者"
+    ),
+    Meaning("member_of", "member of|be member of|join|belong to team|加入|参加|是成员", given="member|成员|会员|队员"),
+    Meaning("likes", "like|love|enjoy|be fond of|prefer|adore|喜欢|爱|喜爱|热爱|爱好|偏爱|钟爱", gives="hobby|爱好"),
+    Meaning("dislikes", "dislike|hate|detest|讨厌|厌恶|不喜欢|反感"),
+    Meaning("knows", "know|be acquainted with|认识|了解|熟悉"),
+    Meaning("speaks", "speak|会说|说|讲|会讲"),
+    Meaning("studies_at", "study at|attend|go to school at|enrol at|就读|就读于|上学|读书", gives="school|学校"),
+    Meaning("studies", "study|learn|major in|学习|学|主修|攻读", gives="major|专业"),
+    Meaning("teaches", "teach|教|教授|讲授", inverse="teach by", given="teacher|老师|教师"),
+    Meaning(
+        "married_to",
+        "marry|marry to|be marry to|marriage to|结婚|和结婚|嫁给|娶",
+        gives="husband|wife|spouse|丈夫|妻子|老公|老婆|配偶|爱人",
+        symmetric=True,
+    ),
+    Meaning("friend_of", "friend of|be friend with|friend with|是朋友", gives="friend|朋友|好友", symmetric=True),
+    Meaning("sibling_of", "sibling of", gives="sibling|brother|sister|哥哥|弟弟|姐姐|妹妹|兄弟|姐妹", symmetric=True),
+    Meaning("colleague_of", "colleague of|work with", gives="colleague|coworker|同事", symmetric=True),
+    Meaning(
+        "parent_of",
+        "parent of|father of|mother of|raise",
+        inverse="child of|son of|daughter of",
+        gives="child|son|daughter|孩子|儿子|女儿|子女",
+        given="parent|father|mother|dad|mum|mom|父亲|母亲|爸爸|妈妈|父母",
+    ),
+    Meaning("causes", "cause|lead to|result in|导致|引起|造成", inverse="cause by|result from", given="cause|原因"),
+)  # fmt: skip
+
+SYMMETRIC = frozenset(meaning.name for meaning in MEANINGS if meaning.symmetric)
+
+# In both languages, since predicates of both mean the same. Few, and none that is only likely: a
+# user who lives in a city of a country lives in that country; who knows a person knows no friends of hers.
+BUILTIN = {
+    "kinds of kinds": "is_a(A, B) & is_a(B, C) => is_a(A, C)",
+    "using a kind": "uses(A, B) & is_a(B, C) => uses(A, C)",
+    "parts of parts": "part_of(A, B) & part_of(B, C) => part_of(A, C)",
+    "needs of needs": "depends_on(A, B) & depends_on(B, C) => depends_on(A, C)",
+    "places in places": "located_in(A, B) & located_in(B, C) => located_in(A, C)",
+    "living in a place": "lives_in(A, B) & located_in(B, C) => lives_in(A, C)",
+    "working in a part": "works_at(A, B) & part_of(B, C) => works_at(A, C)",
+}
+
+_WORD = re.compile(r"[^\W_]+")
+_PARTICLES = re.compile(r"^[在被]+|[了着过的于在到给]+$")
+# The form a stored predicate takes when it is a verb in the third person or past, by stem alone.
+_IRREGULAR = {
+    "built": "build", "made": "make", "ran": "run", "wrote": "write", "written": "write", "led": "lead",
+    "taught": "teach", "knew": "know", "known": "know", "spoke": "speak", "spoken": "speak", "relies": "rely",
+    "born": "born", "has": "have", "had": "have", "was": "is", "were": "are", "been": "be", "children": "child",
+    "wives": "wife", "married": "marry", "bosses": "boss", "ppl": "person", "people": "person", "men": "man",
+    "women": "woman",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=50_000)
+def lemma(word: str) -> str:
+    """The stem of a lower-case word, irregular forms included.
+
+    >>> lemma("built") == lemma("builds"), lemma("people") == lemma("persons")
+    (True, True)
+    """
+    return stem(_IRREGULAR.get(word, word))
+
+
+def lemmas(phrase: str) -> tuple[str, ...]:
+    """The stems of a phrase, in order.
+
+    >>> lemmas("works_at")
+    ('work', 'at')
+    """
+    return tuple(lemma(word) for word in _WORD.findall(phrase.lower()))
+
+
+def bare(phrase: str) -> str:
+    """A Chinese verb without the particles that carry no meaning of their own.
+
+    >>> bare("用了"), bare("就职于"), bare("在")
+    ('用', '就职', '在')
+    """
+    return _PARTICLES.sub("", phrase) or phrase
+
+
+def _split(phrases: str) -> Iterable[str]:
+    return filter(None, phrases.split("|"))
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The table by words: verbs and nouns, Latin ones by stems, Chinese ones by their characters."""
+
+    verbs: dict[tuple[str, ...], Form]
+    nouns: dict[tuple[str, ...], Form]
+    chinese_verbs: dict[str, Form]
+    chinese_nouns: dict[str, Form]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The table, indexed once."""
+    found = Lexicon({}, {}, {}, {})
+    for meaning in MEANINGS:
+        for phrases, turned, noun in (
+            (meaning.verbs, False, False),
+            (meaning.inverse, True, False),
+            (meaning.gives, False, True),
+            (meaning.given, True, True),
+        ):
+            form = Form(meaning.name, turned)
+            for phrase in _split(phrases):
+                if has_unspaced(phrase):
+                    chinese = found.chinese_nouns if noun else found.chinese_verbs
+                    chinese.setdefault(phrase if noun else bare(phrase), form)
+                else:
+                    (found.nouns if noun else found.verbs).setdefault(lemmas(phrase), form)
+        found.verbs.setdefault(lemmas(meaning.name), Form(meaning.name))
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def meaning_of(key: str) -> Form:
+    """What a stored predicate means; itself, if it is not in the table.
+
+    >>> meaning_of("works_at"), meaning_of("employs") == Form("works_at", turned=True)
+    (Form(meaning='works_at', turned=False), True)
+    >>> meaning_of("使用了").meaning, meaning_of("老板") == meaning_of("has_boss") == Form("manages", turned=True)
+    ('uses', True)
+    >>> meaning_of("boss_of").turned, meaning_of("orbits").meaning
+    (False, 'orbits')
+    """
+    table = lexicon()
+    if has_unspaced(key):
+        word = bare(key.replace("_", ""))
+        return table.chinese_verbs.get(word) or table.chinese_nouns.get(word) or Form(key)
+    words = lemmas(key)
+    if words in table.verbs:
+        return table.verbs[words]
+    if len(words) > 1 and words[0] in ("is", "are", "be", "have"):
+        inner = words[1:]
+        if inner in table.verbs and words[0] != "have":
+            return table.verbs[inner]
+        words = inner if words[0] == "have" else words
+    if words in table.nouns:
+        return table.nouns[words]
+    if len(words) > 1 and words[-1] == "of" and words[:-1] in table.nouns:
+        form = table.nouns[words[:-1]]
+        return Form(form.meaning, not form.turned)
+    return Form(key)
+
+
+def compiled(rules: Iterable[tuple[str, str, float]]) -> tuple[Clause, ...]:
+    """The built-in rules and the user's as clauses over meanings; an empty text turns one off."""
+    chosen = {name: (text, 1.0) for name, text in BUILTIN.items()}
+    chosen.update({name: (text, confidence) for name, text, confidence in rules})
+    return tuple(clause(name, text, confidence) for name, (text, confidence) in chosen.items() if text)
+
+
+def clause(name: str, text: str, confidence: float = 1.0) -> Clause:
+    """One rule over meanings: "employs(A, B)" becomes "works_at(B, A)"."""
+    body, head = parse(text)
+    meant = []
+    for atom in (*body, head):
+        form = meaning_of(predicate_key(atom.predicate))
+        subject, object_ = (atom.object, atom.subject) if form.turned else (atom.subject, atom.object)
+        meant.append(type(atom)(form.meaning, subject, object_))
+    return Clause(name, tuple(meant[:-1]), meant[-1], confidence)
