@@ -16,7 +16,7 @@ from langchain_mem.tools import NAMES, READING, create_memory_tools
 from shared_core.errors import InvalidType
 from shared_core.memory import AgentMemory
 from shared_core.session import Session
-from shared_core.values import Context, Message
+from shared_core.values import Message
 
 _EARLIER = 4  # messages before the question that tell what it is about
 _NO_THREAD = "default"  # the session of runs without a thread
@@ -58,7 +58,8 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     >>> from langchain.agents import create_agent
     >>> from langchain_core.language_models import FakeListChatModel
     >>> memory = AgentMemory.open(embedder="hashing")
-    >>> agent = create_agent(FakeListChatModel(responses=["Noted."]), middleware=[TwinmemMiddleware(memory, user="alice")])
+    >>> remembering = TwinmemMiddleware(memory, user="alice")
+    >>> agent = create_agent(FakeListChatModel(responses=["Noted."]), middleware=[remembering])
     >>> _ = agent.invoke({"messages": [("user", "I live in Lyon")]})
     >>> memory.scope(user="alice").search("Lyon", k=1)[0].record.text
     'I live in Lyon'
@@ -106,25 +107,21 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
 
     def before_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Recall for this turn, and write the user's message."""
-        session = self._session(runtime)
-        messages = state["messages"]
-        question = _question(messages)
-        told = session.context(question, **self._budget(messages)) if question else None
-        fresh = self._fresh(state)
-        if self._write and fresh:
+        session, messages = self._session(runtime), _messages(state)
+        question, fresh = _question(messages), self._fresh(state)
+        told = session.context(question, **self._limits(messages)).text if question else ""
+        if fresh:
             session.add_messages(self._kept(fresh))
-        return self._noted(state, told)
+        return self._noted(messages, told)
 
     async def abefore_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Async twin of `before_agent`."""
-        session = self._session(runtime)
-        messages = state["messages"]
-        question = _question(messages)
-        told = await session.acontext(question, **self._budget(messages)) if question else None
-        fresh = self._fresh(state)
-        if self._write and fresh:
+        session, messages = self._session(runtime), _messages(state)
+        question, fresh = _question(messages), self._fresh(state)
+        told = (await session.acontext(question, **self._limits(messages))).text if question else ""
+        if fresh:
             await session.aadd_messages(self._kept(fresh))
-        return self._noted(state, told)
+        return self._noted(messages, told)
 
     # ------------------------------------------------------------------ the model is called
 
@@ -145,18 +142,18 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     def after_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Write what the agent did and said."""
         fresh = self._fresh(state)
-        if not self._write or not fresh:
+        if not fresh:
             return None
         self._session(runtime).add_messages(self._kept(fresh))
-        return self._noted(state)
+        return self._noted(_messages(state), self._mine(state).get("text", ""))
 
     async def aafter_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Async twin of `after_agent`."""
         fresh = self._fresh(state)
-        if not self._write or not fresh:
+        if not fresh:
             return None
         await self._session(runtime).aadd_messages(self._kept(fresh))
-        return self._noted(state)
+        return self._noted(_messages(state), self._mine(state).get("text", ""))
 
     # ------------------------------------------------------------------ parts
 
@@ -167,7 +164,7 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         thread = thread or (config.get("configurable") or {}).get("thread_id")
         return self._memory.scope(user=user, agent=self._agent).session(str(thread or _NO_THREAD))
 
-    def _budget(self, messages: Sequence[BaseMessage]) -> dict[str, Any]:
+    def _limits(self, messages: Sequence[BaseMessage]) -> dict[str, Any]:
         # What the model sees anyway is not recalled; only ids count, so the contents stay out of it.
         shown = [Message(role="user", id=message.id) for message in messages if message.id]
         return {"max_tokens": self._max_tokens, "k": self._k, "shown": shown}
@@ -178,10 +175,12 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
 
     def _fresh(self, state: Mapping[str, Any]) -> list[BaseMessage]:
         """What is not written yet: all after the last one written, or, if that is not there, the newest turn."""
-        messages: list[BaseMessage] = state["messages"]
-        ids = [message.id for message in messages]
+        if not self._write:
+            return []
+        messages = _messages(state)
         written = self._mine(state).get("written")
-        start = ids.index(written) + 1 if written in ids and written is not None else _newest(messages) or 0
+        place = next((i for i, message in enumerate(messages) if message.id == written), None) if written else None
+        start = (_newest(messages) or 0) if place is None else place + 1
         return [m for m in messages[start:] if not isinstance(m, SystemMessage) and not is_summary(m)]
 
     def _kept(self, messages: Sequence[BaseMessage]) -> list[Message]:
@@ -192,12 +191,9 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
             for m, core in zip(messages, kept, strict=True)
         ]
 
-    def _noted(self, state: Mapping[str, Any], told: Context | None = None) -> dict[str, Any]:
-        last = state["messages"][-1].id if state["messages"] else None
-        mine = {"written": last if self._write else None, "text": self._mine(state).get("text", "")}
-        if told is not None or not state["messages"] or last != self._mine(state).get("written"):
-            mine["text"] = told.text if told is not None else mine["text"]
-        return {"twinmem": {self._name: mine}}
+    def _noted(self, messages: Sequence[BaseMessage], told: str) -> dict[str, Any]:
+        written = messages[-1].id if messages and self._write else None
+        return {"twinmem": {self._name: {"written": written, "text": told}}}
 
     def _reminded(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         text = self._mine(request.state).get("text")
@@ -213,6 +209,10 @@ def _extended(system: SystemMessage | None, text: str) -> SystemMessage:
     if isinstance(system.content, str):
         return system.model_copy(update={"content": f"{system.content}\n\n{text}"})
     return system.model_copy(update={"content": [*system.content, {"type": "text", "text": text}]})
+
+
+def _messages(state: Mapping[str, Any]) -> list[BaseMessage]:
+    return list(state.get("messages") or [])
 
 
 def _newest(messages: Sequence[BaseMessage]) -> int | None:

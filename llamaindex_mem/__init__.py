@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from llamaindex_mem.blocks import TwinmemFactBlock, TwinmemRecallBlock
     from llamaindex_mem.async_chat_store import AsyncTwinmemChatStore
+    from llamaindex_mem.blocks import TwinmemFactBlock, TwinmemRecallBlock
     from llamaindex_mem.chat_store import TwinmemChatStore
     from llamaindex_mem.memory import TwinmemMemory
     from llamaindex_mem.models import as_embedder, as_llm

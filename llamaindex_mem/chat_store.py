@@ -121,4 +121,4 @@ def _encoded(messages: Sequence[ChatMessage]) -> list[Message]:
     return [encode(message) for message in said(messages)]
 
 
-RECOGNIZED_CHAT_STORES[TwinmemChatStore.class_name()] = TwinmemChatStore
+RECOGNIZED_CHAT_STORES[TwinmemChatStore.class_name()] = TwinmemChatStore  # type: ignore[assignment]  # a plain dict

@@ -12,6 +12,7 @@ from typing import Any
 
 from shared_core.embedding.model import Model
 from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError
+from shared_core.long_term.graph_cache import GraphCache
 from shared_core.ports import Clock, TokenCounter, Transaction
 from shared_core.recall.cache import IndexCache
 from shared_core.recall.index import ScopeIndex
@@ -81,6 +82,7 @@ class Engine:
         self.intake = Intake(self.settings, self.settings.redactor)
         self.store = SqliteStore(address, busy_timeout=self.settings.busy_timeout, durability=options.durability)
         self.indexes = IndexCache(self.store, self.settings)
+        self.graphs = GraphCache(self.store, self.settings)
         self._agreed = False
         self._accesses: dict[int, tuple[int, int]] = {}
         self._access_lock = threading.Lock()
@@ -234,4 +236,5 @@ class Engine:
         finally:
             self.closed = True
             self.indexes.drop()
+            self.graphs.drop()
             self.store.close()

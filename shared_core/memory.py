@@ -134,6 +134,12 @@ class AgentMemory:
         """The numbers this memory works with."""
         return self._engine.settings
 
+    @property
+    def llm(self) -> Callable[[str], str] | None:
+        """The language model it was opened with, if any."""
+        found: Callable[[str], str] | None = self._engine.llm
+        return found
+
     def close(self) -> None:
         """Release this handle; the last one closes the database. A second call does nothing."""
         if self._closed:
@@ -213,6 +219,7 @@ class AgentMemory:
                 for name, number in receipt.erased.items():
                     erased[name] = erased.get(name, 0) + number
                 engine.indexes.drop(scope)
+                engine.graphs.drop(scope)
         engine.model.forget()
         return Receipt(count=count, ids=tuple(ids), erased=erased, at=instant(now))
 

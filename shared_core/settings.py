@@ -93,6 +93,20 @@ class Context(_Section):
     recent_share: float = Field(0.5, ge=0, le=1, description="largest share of the budget for recent talk")
 
 
+class Graph(_Section):
+    """The knowledge graph (B4 to B6)."""
+
+    path_depth: int = Field(3, ge=1, description="relations in the longest path between two entities")
+    paths: int = Field(100, ge=1, description="paths given, the shortest first")
+    subgraph_depth: int = Field(2, ge=0, description="steps from the centre of a subgraph")
+    subgraph_relations: int = Field(1_000, ge=1, description="relations in a subgraph, the nearest first")
+    text_relations: int = Field(10, ge=0, description="relations of an entity in the prompt")
+    proposals: int = Field(100, ge=1, description="likely aliases proposed, the likeliest first")
+    drawn: int = Field(150, ge=1, description="entities in a drawing, those of the most relations first")
+    inferred: int = Field(100_000, ge=0, description="inferred relations of a scope, those of the fewest steps first")
+    cached: int = Field(500_000, ge=0, description="told relations kept in memory, of all scopes; 1 KB each, about")
+
+
 class Cache(_Section):
     """What stays in memory."""
 
@@ -114,6 +128,7 @@ class Settings(BaseModel):
     importance: Importance = Field(default_factory=Importance)
     recall: Recall = Field(default_factory=Recall)
     context: Context = Field(default_factory=Context)
+    graph: Graph = Field(default_factory=Graph)
     cache: Cache = Field(default_factory=Cache)
     busy_timeout: float = Field(30.0, gt=0, description="seconds a write waits for another process")
     token_counter: Callable[[str], int] | None = Field(

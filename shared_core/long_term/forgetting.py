@@ -25,7 +25,7 @@ _LOG = 20_000  # vanished relations remembered for graphs in memory; one further
 
 def of_records(tx: Transaction, scope: int, seqs: Sequence[int], revision: int) -> Counts:
     """Take out what was told by these records: relations, traits, aliases, and entities left without any."""
-    given = {"seqs": json.dumps(list(seqs))}
+    given = {"scope": scope, "seqs": json.dumps(list(seqs))}
     if not tx.rows("graph_knows_records", given):
         return {}
     told, aliases = tx.rows("relations_of_records", given), tx.rows("aliases_of_records", given)
@@ -88,7 +88,7 @@ def of_scope(tx: Transaction, scope: int, revision: int) -> Counts:
 
 def detach(tx: Transaction, scope: int, seqs: Sequence[int], revision: int) -> None:
     """Keep what these records told as told directly: the turns of a cleared session go, what they said stays."""
-    given = {"seqs": json.dumps(list(seqs))}
+    given = {"scope": scope, "seqs": json.dumps(list(seqs))}
     if not tx.rows("graph_knows_records", given):
         return
     doubled = []
@@ -131,7 +131,11 @@ def lost(tx: Transaction, scope: int, told: Sequence[Row], aliases: Sequence[Ali
 
 
 def _closure(
-    tx: Transaction, scope: int, wanted: Set[str] | None, without: Set[int] = frozenset(), apart: Set[Alias] = frozenset()
+    tx: Transaction,
+    scope: int,
+    wanted: Set[str] | None,
+    without: Set[int] = frozenset(),
+    apart: Set[Alias] = frozenset(),
 ) -> tuple[Closure, Mapping[int, Fact]]:
     """What follows in a scope, and the fact of each row; nothing if no rule is about what is `wanted`."""
     closure = Closure(compiled(tx.rows("scope_rules", {"scope": scope})))  # type: ignore[arg-type]
@@ -161,4 +165,3 @@ def follow(target: Mapping[int, int], entity: int) -> int:
     while entity in target:
         entity = target[entity]
     return entity
-

@@ -33,6 +33,8 @@ def allowed(
     masks: list[Mask] = []
     if len(index) < index.size:
         masks.append(index["live"])
+    if not index.all_can_be_found:
+        masks.append((index["rows"] > 0) | (index["length"] > 0))  # a tool call says nothing that could answer
     mute = (index["rows"] == 0) & (index["length"] == 0)  # no vector and no word: no question is answered by it
     if mute.any():
         masks.append(~mute)

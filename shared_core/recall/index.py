@@ -89,6 +89,7 @@ class ScopeIndex:
         self._sampled: Floats | None = None
         self._sampled_at = 0
         self._one_piece = True
+        self._all_can_be_found = True
 
     # ------------------------------------------------------------------ what it holds
 
@@ -117,6 +118,11 @@ class ScopeIndex:
         return vectors + columns + self.lexical.nbytes + 200 * self.size
 
     @property
+    def all_can_be_found(self) -> bool:
+        """False where some record has neither a vector nor words, such as a message that only calls a tool."""
+        return self._all_can_be_found
+
+    @property
     def names(self) -> list[str]:
         """The names of those who speak here; nobody is called by a role."""
         return [name for name in self._speakers if not name.startswith("\0")]
@@ -136,7 +142,8 @@ class ScopeIndex:
         held = counts > 0
         first, counts = self["row"][slots][held], counts[held]
         starts = np.cumsum(counts) - counts
-        return np.arange(int(counts.sum())) - np.repeat(starts - first, counts)
+        rows: Slots = np.arange(int(counts.sum())) - np.repeat(starts - first, counts)
+        return rows
 
     def by_slot(self, values: Floats, rows: Slots | None = None) -> Floats:
         """Values of rows (all of them, or these in ascending order of slots) as values of slots.
@@ -232,6 +239,9 @@ class ScopeIndex:
         positions = np.array([-1 if v is None else v for v in by_column[4]], np.int64)
         pieces = self._add_vectors(first, by_column[16])
         created = np.array(by_column[17], np.int64)
+        self._all_can_be_found &= all(
+            words or pieces for words, pieces in zip(by_column[14], by_column[16], strict=True)
+        )
         columns = {
             "seq": by_column[0],
             "kind": [_KIND[v] for v in by_column[2]],

@@ -65,6 +65,9 @@ class Ranking:
 
 def rank(index: ScopeIndex, question: Question, mask: Mask | None, count: int) -> Ranking:
     """The best `count` slots for a question, among those that `mask` allows (None: all)."""
+    if not len(index) or (mask is not None and not mask.any()):
+        nothing = np.empty(0, np.float32)
+        return Ranking(np.empty(0, np.int64), nothing, nothing, {})
     parts = features(index, question, mask, count)
     values = np.zeros(index.size, np.float32)
     for name, weight in (TALK_WEIGHTS if question.is_talk else WEIGHTS).items():
@@ -109,7 +112,7 @@ def features(index: ScopeIndex, question: Question, mask: Mask | None, count: in
         "length": layout.log_length,
         "answers": words.answers(),
         "temporal": _flag(shape, TEMPORAL),
-        "names": (shape // NAMES & 3).astype(np.float32) / 3,
+        "names": ((shape // NAMES & 3) / 3).astype(np.float32),
     }
     speaker = _named(index, question)
     if speaker is not None:
@@ -275,4 +278,5 @@ def _named(index: ScopeIndex, question: Question) -> Floats | None:
     named = np.array([bool(terms & asked) for terms in index.speaker_terms], np.bool_)
     if not named.any() or named.all():
         return None
-    return named[index["speaker"]].astype(np.float32)
+    said: Floats = named[index["speaker"]].astype(np.float32)
+    return said

@@ -249,7 +249,9 @@ def shape(text: str) -> int:
     if not text.isascii():
         flags |= NUMBERS if _CHINESE_NUMBER.search(text) else 0
         flags |= TEMPORAL if _CHINESE_TEMPORAL.search(text) else 0
-    return flags | NAMES * min(3, len(_NAMES.findall(text)))
+    # Scripts without capitals say nothing about names: they get what a text with one name has.
+    names = 1 if _UNSPACED_START.search(text) else 0
+    return flags | NAMES * min(3, max(names, len(_NAMES.findall(text))))
 
 
 _PLAIN_END = frozenset(". ! 。 ！".split())

@@ -22,6 +22,7 @@ _KINDS = {kind.value: kind.value for kind in Kind}
 _SCALARS = frozenset({str, int, bool, type(None)})
 _DEDUPED = frozenset({Kind.FACT.value, Kind.RULE.value})
 
+
 @dataclass(frozen=True, slots=True)
 class Intake:
     """What intake needs to know of the memory it works for."""

@@ -294,8 +294,6 @@ def test_r38_a_zero_vector_is_like_nothing_and_a_broken_one_is_refused() -> None
         for text in ("y", "z"):
             with pytest.raises(ValueError, match="NaN or infinity"):
                 scope.add(text)
-            with pytest.raises(ValueError, match="NaN or infinity"):
-                scope.search(text)
         assert scope.list() == []
         scope.add_many([{"text": text, "id": text} for text in ("x", "near", "far")])
         hits = scope.search("q")
@@ -305,8 +303,9 @@ def test_r38_a_zero_vector_is_like_nothing_and_a_broken_one_is_refused() -> None
         first = [(h.record.id, h.score) for h in scope.search("zero")]
         assert {score for _, score in first} == {0.0}
         assert all([(h.record.id, h.score) for h in scope.search("zero")] == first for _ in range(3))
-        with pytest.raises(ValueError, match="NaN"):
-            scope.update("near", "y")
+        for attempt in (lambda: scope.search("y"), lambda: scope.search("z"), lambda: scope.update("near", "y")):
+            with pytest.raises(ValueError, match="NaN or infinity"):
+                attempt()
         assert scope.get("near").text == "near"  # type: ignore[union-attr]
 
 
@@ -336,7 +335,8 @@ def test_r39_a_text_longer_than_the_embedder_takes_is_kept_whole_and_found_by_it
         [turn] = scope.session("s").add_messages([{"role": "user", "content": long}])
         assert turn.text == long
         english = "no spaces" + "x" * 3_000 + " the code is quokka"
-        assert ids(scope, "quokka", 1) == [scope.add(english).id]
+        last = scope.add(english)
+        assert ids(scope, "quokka", 1) == [last.id]
 
 
 def test_r39_with_longer_pieces_than_it_takes_the_embedders_own_error_is_raised_and_nothing_stored() -> None:
@@ -348,11 +348,11 @@ def test_r39_with_longer_pieces_than_it_takes_the_embedders_own_error_is_raised_
 
 
 def test_r39_a_long_record_is_as_near_as_its_nearest_piece() -> None:
-    piece = "walrus " * 59 + "end."
-    embedder = FixedEmbedder({piece: [1, 0], "q": [1, 0]} | {"otter " * 59 + "end.": [0, 1]})
+    piece = "owl " * 59 + "end."
+    embedder = FixedEmbedder({piece: [1, 0], "q": [1, 0]} | {"emu " * 59 + "end.": [0, 1]})
     with AgentMemory.open(embedder=embedder) as memory:
         scope = memory.scope(user="alice")
-        scope.add(f"{'otter ' * 59}end. {piece}", id="long")
+        scope.add(f"{'emu ' * 59}end. {piece}", id="long")
         assert scope.search("q")[0].score == pytest.approx(1.0, abs=1e-3)
         scope.delete("long")
         assert scope.search("q") == []

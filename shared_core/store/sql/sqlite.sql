@@ -306,15 +306,15 @@ WHERE subject IN (SELECT value FROM json_each(:subjects)) AND object IN (SELECT 
     AND predicate = :predicate;
 -- name: relations_of_records
 SELECT id, subject, predicate, object, record FROM relation
-WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0;
+WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope;
 -- name: traits_of_records
-SELECT entity, record FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0;
+SELECT entity, record FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope;
 -- name: aliases_of_records
-SELECT entity, target, record FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0;
+SELECT entity, target, record FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope;
 -- name: graph_knows_records
-SELECT 1 FROM relation WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0
-UNION ALL SELECT 1 FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0
-UNION ALL SELECT 1 FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 LIMIT 1;
+SELECT 1 FROM relation WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope
+UNION ALL SELECT 1 FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope
+UNION ALL SELECT 1 FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope LIMIT 1;
 -- name: told_otherwise
 SELECT 1 FROM record WHERE seq = :seq AND text <> :text AND (EXISTS (SELECT 1 FROM relation WHERE record = :seq)
     OR EXISTS (SELECT 1 FROM trait WHERE record = :seq) OR EXISTS (SELECT 1 FROM alias WHERE record = :seq));

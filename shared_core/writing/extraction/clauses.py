@@ -9,7 +9,8 @@ from shared_core.recall.text import clean
 
 # What earlier parts of a prompt may have put around memories: tags, which the author of a message does not write.
 _RECALLED: Final = re.compile(
-    r"<(memor(?:y|ies)|recalled?(?:_\w+)?|context|relevant_memories|twinmem)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
+    r"<(memor(?:y|ies)|recalled?(?:_\w+)?|context|relevant_memories|twinmem)\b[^>]*>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
 )
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED_LINE: Final = re.compile(r"^[ \t]*[>|].*$", re.MULTILINE)
@@ -17,8 +18,12 @@ _CAPTION: Final = re.compile(r"\[(?:shares|shared|sends|sent|image|photo|图片|
 _URL: Final = re.compile(r"https?://\S+")
 _TITLE: Final = re.compile(r"[\"“]([A-Z][^\"“”\n]{1,40}[^\"“”\n.!?,])[\"”]")
 _SPEECH: Final = re.compile(r"[\"“][^\"“”\n]*[\"”]|「[^」\n]*」|『[^』\n]*』|(?<!\w)'[^'\n]{3,}?[.!?,]'(?!\w)")
-_TITLE_LEAD: Final = re.compile(r"(?:said|says|say|like|was|told|with|goes|asked|wrote|replied|called out|shouted|:|,)\s*$", re.IGNORECASE)
-_APOSTROPHES: Final = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'", "\u00a0": " ", "\u3000": " ", "\u200b": None})
+_TITLE_LEAD: Final = re.compile(
+    r"(?:said|says|say|like|was|told|with|goes|asked|wrote|replied|called out|shouted|:|,)\s*$", re.IGNORECASE
+)
+_APOSTROPHES: Final = str.maketrans(
+    {"’": "'", "‘": "'", "´": "'", "`": "'", "\u00a0": " ", "\u3000": " ", "\u200b": None}
+)
 
 
 def in_earnest(text: str) -> str:
@@ -44,7 +49,9 @@ def in_earnest(text: str) -> str:
     return _SPEECH.sub(" ", text)
 
 
-_ABBREVIATION: Final = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|no|jr|sr|approx)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|no|jr|sr|approx)|\b[A-Z])\.$", re.IGNORECASE
+)
 _END: Final = re.compile(r"([.!?…]+[)\"']*)(?:\s+|$)|\n+")
 
 

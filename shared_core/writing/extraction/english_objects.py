@@ -23,7 +23,8 @@ class Said:
 
 
 _DETERMINER: Final = re.compile(
-    r"^(?:(?:a|an|the|my|our|some|his|her|their|this|that|these|those|its|any|another|own|both|all|of)\s+)+", re.IGNORECASE
+    r"^(?:(?:a|an|the|my|our|some|his|her|their|this|that|these|those|its|any|another|own|both|all|of)\s+)+",
+    re.IGNORECASE,
 )
 _STARTS_NOUN: Final = re.compile(
     r"(?:a|an|the|my|our|some|his|her|their|another|two|three|four|five|six|seven|eight|nine|ten|\d+|first|several|many)\b",
@@ -63,7 +64,10 @@ EMPLOYERS: Final = w.words(
     " spotify stripe shopify twitter linkedin paypal salesforce adobe deloitte pwc kpmg ey accenture mckinsey goldman"
     " jpmorgan hsbc barclays pfizer bayer novartis alibaba tencent baidu huawei bytedance xiaomi acme openai anthropic"
 )
-_ORG: Final = re.compile(r"\b(?:inc|ltd|llc|corp|gmbh|labs?|bank|university|company|co|group|hospital|studios?|agency|firm)\.?$", re.IGNORECASE)
+_ORG: Final = re.compile(
+    r"\b(?:inc|ltd|llc|corp|gmbh|labs?|bank|university|company|co|group|hospital|studios?|agency|firm)\.?$",
+    re.IGNORECASE,
+)
 _PLACE: Final = w.words(
     "city town village apartment flat house country farm suburb suburbs island coast countryside state condo cottage"
     " cabin mountains dorm neighborhood neighbourhood district capital studio place bungalow houseboat loft campus hostel"
@@ -83,7 +87,9 @@ _NO_GERUND: Final = w.words(
     " wondering letting telling giving trying going doing coming finding taking keeping putting saying sharing catching"
     " to off out over by from with up in on at as again seeing understanding believing working taking"
 )
-_TASTES_WITH_THE: Final = w.words("outdoors beach mountains ocean sea city countryside rain snow cold heat piano guitar sun water")
+_TASTES_WITH_THE: Final = w.words(
+    "outdoors beach mountains ocean sea city countryside rain snow cold heat piano guitar sun water"
+)
 _ABSTRACT: Final = w.words(
     "way idea color colors colour colours view design quote message sound look vibe feeling fact energy combo detail details"
     " freedom support passion enthusiasm attitude spirit change changes process experience journey story pic photo picture"
@@ -112,7 +118,8 @@ def sound(text: str, longest: int = _LONGEST) -> bool:
         and (len(found) > 1 or found[0] not in w.EVALUATIONS)
         and not _ADDRESSEE.search(text)
         and any(c.isalnum() for c in text)
-        and found[-1] not in ("the", "a", "an", "of", "to", "my", "our", "and", "thing", "things", "way", "idea", "chance")
+        and found[-1]
+        not in ("the", "a", "an", "of", "to", "my", "our", "and", "thing", "things", "way", "idea", "chance")
     )
 
 
@@ -152,7 +159,7 @@ def place(rest: str, predicate: str) -> list[Said]:
 
 
 def fromto(rest: str, predicate: str) -> list[Said]:
-    """"from A to B": A is over, B holds."""
+    """ "from A to B": A is over, B holds."""
     match = re.match(r"(.+?)\s+(?:over\s+|back\s+)?(?:to|into)\s+(.+)$", rest, re.IGNORECASE)
     kind = place if predicate == "lives_in" else listed
     if match is None:
@@ -164,7 +171,9 @@ def fromto(rest: str, predicate: str) -> list[Said]:
 def org(rest: str, predicate: str) -> list[Said]:
     """Who one works for."""
     found = phrase(rest, longest=6)
-    if found is None or words_of(found)[0] in w.words("home night least once first all last work fun free hours myself nothing"):
+    if found is None or words_of(found)[0] in w.words(
+        "home night least once first all last work fun free hours myself nothing"
+    ):
         return []
     if not (found[0].isupper() or _STARTS_NOUN.match(rest.strip())):
         return []
@@ -177,12 +186,18 @@ def job(rest: str, predicate: str) -> list[Said]:
     if match is None:
         return []
     found = phrase(match[1], longest=5)
-    if found is None or not (_has(found, w.JOBS) or re.search(r"(?:ologist|ographer|keeper|maker|wright|ician|smith)$", found)):
+    if found is None or not (
+        _has(found, w.JOBS) or re.search(r"(?:ologist|ographer|keeper|maker|wright|ician|smith)$", found)
+    ):
         return []
     if set(words_of(found)) & (w.EVALUATIONS - {"super", "real", "total"}):
         return []
     found = re.sub(r"^(?:new|current|proud)\s+", "", found)
-    at = org(match[2], "works_at") if match[2] and (match[2][0].isupper() or match[2].startswith(("a ", "an ", "the "))) else []
+    at = (
+        org(match[2], "works_at")
+        if match[2] and (match[2][0].isupper() or match[2].startswith(("a ", "an ", "the ")))
+        else []
+    )
     return [Said(predicate, found), *at]
 
 
@@ -221,7 +236,7 @@ def taste(rest: str, predicate: str) -> list[Said]:
         return []
     found = tidy(re.sub(r"\s+(?:because|since|so|but|when|while|if|as|and it|it|that|which|although|cause|whenever|is|are|and i"
                         r"|and we|just|especially|to|where|for|too)\b.*$", "", " " + rest, flags=re.IGNORECASE))  # fmt: skip
-    if not sound(found, 8) or _has(found, _ABSTRACT) or words_of(found)[0] in _NO_GERUND:
+    if not sound(found, 8) or _has(found, _ABSTRACT) or (words_of(found)[0] in _NO_GERUND and not found.startswith(("getting up", "taking "))):
         return []
     if first[0] == "the" and not (_head(found) in _TASTES_WITH_THE or found[0].isupper()):
         return []
@@ -241,7 +256,11 @@ def prefer(rest: str, predicate: str) -> list[Said]:
 def food(rest: str, predicate: str) -> list[Said]:
     """What is not eaten or drunk."""
     found = phrase(rest, longest=4)
-    return [Said(predicate, found)] if found and words_of(rest)[0] not in ("a", "an", "the", "until", "enough", "well") else []
+    return (
+        [Said(predicate, found)]
+        if found and words_of(rest)[0] not in ("a", "an", "the", "until", "enough", "well")
+        else []
+    )
 
 
 def itself(rest: str, predicate: str) -> list[Said]:
@@ -252,7 +271,9 @@ def itself(rest: str, predicate: str) -> list[Said]:
 def thing(rest: str, predicate: str) -> list[Said]:
     """Something that can be owned, given or made."""
     found = phrase(rest)
-    if found is None or _has(found, w.words("chance time call idea decision look difference impact mistake point progress shot break")):
+    if found is None or _has(
+        found, w.words("chance time call idea decision look difference impact mistake point progress shot break")
+    ):
         return []
     ok = _STARTS_NOUN.match(rest.strip()) or found[0].isupper() or _has(found, w.OWNABLE)
     return [Said(predicate, found)] if ok else []
@@ -271,7 +292,10 @@ def adoptee(rest: str, predicate: str) -> list[Said]:
 
 def pet(name: str, kind: str) -> list[Said]:
     """A pet with a name is the owner's, and of its kind."""
-    return [Said("pet", name), Said("is_a", re.sub(r"^(?:new|little|old|cute|sweet|young|adorable|lovely)\s+", "", kind), subject=name)]
+    return [
+        Said("pet", name),
+        Said("is_a", re.sub(r"^(?:new|little|old|cute|sweet|young|adorable|lovely)\s+", "", kind), subject=name),
+    ]
 
 
 def ownable(rest: str, predicate: str) -> list[Said]:
@@ -293,7 +317,11 @@ def ownable(rest: str, predicate: str) -> list[Said]:
 def vehicle(rest: str, predicate: str) -> list[Said]:
     """A vehicle, by make or by kind."""
     found = phrase(rest, longest=4)
-    return [Said(predicate, found)] if found and re.match(r"(?:a|an|my)\b", rest.strip()) and _has(found, w.VEHICLES) else []
+    return (
+        [Said(predicate, found)]
+        if found and re.match(r"(?:a|an|my)\b", rest.strip()) and _has(found, w.VEHICLES)
+        else []
+    )
 
 
 def person(rest: str, predicate: str) -> list[Said]:
@@ -318,12 +346,21 @@ def trip(rest: str, predicate: str) -> list[Said]:
 
 
 def tripto(rest: str, predicate: str) -> list[Said]:
-    """"on a trip to X" is a visit; "on a hike" is something done."""
-    match = re.match(r"(?:an?|my|our|the|another|this)\s+(?:[\w'-]+\s+){0,3}?(?:trip|vacation|tour|cruise|holiday|journey|drive)\s+to\s+(.+)$", rest.strip(), re.I)
+    """ "on a trip to X" is a visit; "on a hike" is something done."""
+    match = re.match(
+        r"(?:an?|my|our|the|another|this)\s+(?:[\w'-]+\s+){0,3}?(?:trip|vacation|tour|cruise|holiday|journey|drive)\s+to\s+(.+)$",
+        rest.strip(),
+        re.I,
+    )
     if match:
         return trip(match[1], predicate)
     found = phrase(rest, longest=5)
-    if found and _has(found, w.words("hike hikes trip vacation safari cruise honeymoon ride walk tour retreat run pilgrimage expedition picnic camping drive")):
+    if found and _has(
+        found,
+        w.words(
+            "hike hikes trip vacation safari cruise honeymoon ride walk tour retreat run pilgrimage expedition picnic camping drive"
+        ),
+    ):
         return [Said("did", found)]
     return []
 
@@ -357,13 +394,17 @@ def group(rest: str, predicate: str) -> list[Said]:
 def habit(rest: str, predicate: str) -> list[Said]:
     """What one gives up."""
     found = phrase(rest, longest=5)
-    return [Said(predicate, found)] if found and words_of(found)[0] not in ("early", "while", "now", "when", "trying") else []
+    return (
+        [Said(predicate, found)]
+        if found and words_of(found)[0] not in ("early", "while", "now", "when", "trying")
+        else []
+    )
 
 
 def begun(rest: str, predicate: str) -> list[Said]:
     """What one starts: a noun phrase with its article, or an activity."""
     found = phrase(rest, _CUT_TOPIC if words_of(rest)[:1] and words_of(rest)[0].endswith("ing") else _CUT)
-    if found is None or words_of(rest)[0] in _NO_GERUND:
+    if found is None or (words_of(rest)[0] in _NO_GERUND and not re.search(r"\b(?:lessons|class(?:es)?|courses?)$", found)):
         return []
     return [Said(predicate, found)] if _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") else []
 
@@ -373,7 +414,11 @@ def done(rest: str, predicate: str) -> list[Said]:
     found = phrase(rest)
     if found is None or words_of(rest)[0] in ("up", "off", "with", "it", "what", "this", "that"):
         return []
-    return [Said(predicate, found)] if _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") or found[0].isupper() else []
+    return (
+        [Said(predicate, found)]
+        if _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") or found[0].isupper()
+        else []
+    )
 
 
 def _with(lexicon: frozenset[str], longest: int = _LONGEST) -> Callable[[str, str], list[Said]]:
@@ -393,8 +438,10 @@ def work(rest: str, predicate: str) -> list[Said]:
 
 
 def outing(rest: str, predicate: str) -> list[Said]:
-    """"went camping in the Alps"."""
-    if (words_of(rest) or [""])[0] not in w.OUTINGS and not re.match(r"(?:rock|scuba|horseback|bird|ice|window|paddle) ?-?\w+ing\b", rest.strip()):
+    """ "went camping in the Alps"."""
+    if (words_of(rest) or [""])[0] not in w.OUTINGS and not re.match(
+        r"(?:rock|scuba|horseback|bird|ice|window|paddle) ?-?\w+ing\b", rest.strip()
+    ):
         return []
     found = tidy(_CUT_TOPIC.sub("", " " + rest))
     return [Said(predicate, found)] if sound(found) else []
@@ -442,7 +489,9 @@ def subject(rest: str, predicate: str) -> list[Said]:
     """What is studied or learned."""
     found = phrase(rest, longest=4)
     first = words_of(rest)[:1]
-    if found is None or first[0] in w.words("a an that how more about from what so not it your my this these why hard abroad new"):
+    if found is None or first[0] in w.words(
+        "a an that how more about from what so not it your my this these why hard abroad new"
+    ):
         return []
     if _has(found, w.words("things lesson lessons ways skills something tricks techniques importance value test exam")):
         return []

@@ -278,7 +278,9 @@ CLASSES: Final = words(
     " widow widower twin feminist pacifist woman man native resident alumnus alumna graduate postdoc beginner"
     " polyglot minimalist"
 )
-DIETS: Final = words("vegetarian vegan pescatarian gluten-free lactose-intolerant kosher halal dairy-free keto celiac coeliac")
+DIETS: Final = words(
+    "vegetarian vegan pescatarian gluten-free lactose-intolerant kosher halal dairy-free keto celiac coeliac"
+)
 CONDITIONS: Final = words(
     "asthma diabetes migraines epilepsy arthritis adhd autism dyslexia insomnia anemia hypertension depression eczema"
     " celiac tinnitus ptsd ocd scoliosis hypothyroidism endometriosis cancer lupus psoriasis"

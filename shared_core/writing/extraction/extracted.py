@@ -45,10 +45,13 @@ is seen by subject and predicate alone: "moved to Rome" is `lives_in` Rome, "bou
 an event in the past tense (`visited`, `won`). A dislike is `likes` with polarity False.
 """
 
-SINGLE_VALUED = frozenset(
-    "name age birthday from born_in lives_in address email phone works_at works_in works_as diet marital_status"
-    " married_to engaged_to wife husband mother father boss studies_at".split()
-) | ATTRIBUTES
+SINGLE_VALUED = (
+    frozenset(
+        "name age birthday from born_in lives_in address email phone works_at works_in works_as diet marital_status"
+        " married_to engaged_to wife husband mother father boss studies_at".split()
+    )
+    | ATTRIBUTES
+)
 """Predicates of which one value holds at a time; a favourite of each category is single-valued too."""
 
 

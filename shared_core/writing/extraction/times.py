@@ -263,9 +263,7 @@ def _english_near(near: str, at: datetime, start: int, end: int) -> Mention:
     return Mention(start, end, when, future=days > 0 or near == "tonight")
 
 
-def _english_turn(
-    turn: str, value: dict[str, str | None], at: datetime, ahead: bool, start: int, end: int
-) -> Mention:
+def _english_turn(turn: str, value: dict[str, str | None], at: datetime, ahead: bool, start: int, end: int) -> Mention:
     turn = {"past": "last", "previous": "last", "coming": "next", "upcoming": "next"}.get(turn, turn)
     step = {"last": -1, "this": 0, "next": 1}[turn]
     if unit := value["turnunit"]:

@@ -1,0 +1,130 @@
+"""The graphs of the scopes in use: built when first needed, current by revision, dropped under a limit."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shared_core.ports import Store, Transaction
+from shared_core.settings import Settings
+
+if TYPE_CHECKING:
+    from shared_core.long_term.knowledge import Knowledge
+
+
+class _Entry:
+    """A graph under the lock that whoever uses it holds."""
+
+    __slots__ = ("asked", "knowledge", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.knowledge: Knowledge | None = None
+        self.asked = 0  # the clock at the last use
+
+
+class GraphCache:
+    """Graphs by scope, the least recently used leaving first. Only committed rows are ever taken in."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+
+    @contextmanager
+    def opened(self, scope: int, now: int) -> Iterator[Knowledge]:
+        """A scope's graph as it is now, for its holder alone."""
+        if self._pid != os.getpid():
+            self._reset()  # a fork: the parent's locks are not ours
+        with self._held(scope) as entry:
+            with self._store.read() as tx:
+                try:
+                    knowledge = self._current(tx, scope, entry, now)
+                except BaseException:
+                    entry.knowledge = None  # half taken in: the rows know better
+                    raise
+            yield knowledge
+        self._trim(scope)
+
+    @contextmanager
+    def _held(self, scope: int) -> Iterator[_Entry]:
+        while True:
+            with self._lock:
+                entry = self._entries.setdefault(scope, _Entry())
+                self._entries.move_to_end(scope)
+            with entry.lock:
+                if self._entries.get(scope) is entry:  # else dropped while we waited
+                    yield entry
+                    return
+
+    def _current(self, tx: Transaction, scope: int, entry: _Entry, now: int) -> Knowledge:
+        rows = tx.rows("graph_horizon", {"scope": scope})
+        revision, horizon = rows[0] if rows else (0, 0)
+        knowledge = entry.knowledge
+        if knowledge is not None and self._usable(tx, scope, entry, now, revision, horizon):
+            since = {"scope": scope, "revision": knowledge.revision}
+            if knowledge.revision != revision:
+                knowledge.drop(row[0] for row in tx.rows("unrelated_since", since))
+                knowledge.take(tx.rows("graph_rows_of_changed_records", since), now)
+                knowledge.take(tx.rows("graph_rows", since), now)
+        else:
+            knowledge = self._built(tx, scope, now)
+        knowledge.expire(now)
+        knowledge.revision = revision
+        entry.knowledge, entry.asked = knowledge, now
+        return knowledge
+
+    def _usable(self, tx: Transaction, scope: int, entry: _Entry, now: int, revision: int, horizon: int) -> bool:
+        knowledge = entry.knowledge
+        if knowledge is None or knowledge.revision < horizon or knowledge.revision > revision:
+            return False
+        if now < entry.asked or now >= knowledge.reshapes:
+            return False  # a clock that was set back may revive what had expired
+        if knowledge.revision == revision:
+            return True
+        if knowledge.closure.full:
+            return False  # which inferences fit the limit depends on the order; from the start it is always the same
+        return not tx.rows("graph_shape_changed", {"scope": scope, "revision": knowledge.revision})
+
+    def _built(self, tx: Transaction, scope: int, now: int) -> Knowledge:
+        from shared_core.long_term.knowledge import Knowledge  # networkx loads in 50 ms, on first use only
+
+        given = {"scope": scope}
+        knowledge = Knowledge(
+            tx.rows("graph_aliases", given),
+            tx.rows("graph_traits", given),
+            [(name, body, confidence) for name, body, confidence in tx.rows("scope_rules", given)],
+            now,
+            self._settings.graph.inferred,
+        )
+        knowledge.take(tx.each("graph_rows", {"scope": scope, "revision": -1}), now)
+        return knowledge
+
+    def _trim(self, scope: int) -> None:
+        with self._lock:
+            while len(self._entries) > 1 and self._size() > self._settings.graph.cached:
+                oldest = next(iter(self._entries))
+                if oldest == scope:
+                    break
+                del self._entries[oldest]
+
+    def _size(self) -> int:
+        return sum(len(entry.knowledge) for entry in self._entries.values() if entry.knowledge is not None)
+
+    def drop(self, scope: int | None = None) -> None:
+        """Forget a scope's graph, or all of them; they are built anew when asked for."""
+        with self._lock:
+            for one in [key for key in self._entries if scope is None or key == scope]:
+                del self._entries[one]
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -1,0 +1,267 @@
+"""What "to be", "to have" and the set phrases say: "I'm a nurse", "I have two cats", "my email is …"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from shared_core.writing.extraction import english_words as w
+from shared_core.writing.extraction.english_clauses import Predication, Subject
+from shared_core.writing.extraction.english_objects import (
+    _has,
+    group,
+    is_name,
+    job,
+    ownable,
+    person,
+    pet,
+    phrase,
+    place,
+    sound,
+    taste,
+    thing,
+    tidy,
+    words_of,
+)
+from shared_core.writing.extraction.english_objects import Said as Said
+
+_NUMBER: Final = r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|eighteen|nineteen)"
+_WHO: Final = r"(?P<who>[Mm]y|[Oo]ur|[A-Z][\w-]+'s)"
+_NAME: Final = r"(?P<it>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})"
+_KIN: Final = r"(?:(?:best|older|elder|younger|little|big|twin) )*(?P<kin>[\w-]+)"
+_CATEGORIES: Final = {"favorite": "favourite", "color": "colour", "colors": "colour"}
+
+
+_SPECIAL: Final = [
+    ("name", re.compile(rf"\b{_WHO} (?:full |first |real |last )?name is {_NAME}")),
+    ("email", re.compile(rf"\b{_WHO} e-?mail(?: address)? is (?P<it>[\w.+-]+@[\w-]+\.[\w.-]*\w)", re.IGNORECASE)),
+    ("email", re.compile(r"\b(?:reach|e-?mail|contact) me (?:at|on) (?P<it>[\w.+-]+@[\w-]+\.[\w.-]*\w)", re.IGNORECASE)),
+    ("phone", re.compile(rf"\b(?:{_WHO} (?:new )?(?:phone|cell|mobile|telephone|work|home)?(?: phone)?(?: number)? is|(?:reach|call|text|phone) me (?:at|on))"
+                         r" (?P<it>\+?[\d(][\d ()-]{5,}\d)", re.IGNORECASE)),
+    ("address", re.compile(rf"\b{_WHO} (?:new |home |postal |mailing |work )?address is (?P<it>(?!not\b).*\w.*)$", re.IGNORECASE)),
+    ("birthday", re.compile(rf"\b{_WHO} birthday is (?:on |the )?(?P<it>(?=.*\d|.*(?:January|February|March|April|May|June|July|August|September|October|November|December)).{{3,30}})$", re.I)),
+    ("birthday", re.compile(r"\bI was born (?:on |in )(?P<it>(?:(?:\w+ )?\d[\w, ]*|\w+ \d\w*,? \d{4}))$", re.IGNORECASE)),
+    ("favourite", re.compile(rf"\b{_WHO} (?:all-time )?favou?rite (?P<kin>[\w -]{{2,25}}?) (?:of all time )?(?:is|are)(?P<no> not)? (?P<it>(?!when|how|that|the one|because).+)$", re.I)),
+    ("kinname", re.compile(rf"\b{_WHO} {_KIN}(?:'s name is| is called| is named) {_NAME}")),
+    ("also_called", re.compile(rf"\b(?:(?:everyone|everybody|people|my friends|friends) (?:just )?calls? me|call me|I go by|my nickname is|they call me) {_NAME}")),
+    ("attribute", re.compile(rf"\b{_WHO} (?P<kin>blood type|height|weight|shoe size|star sign|nationality|time ?zone) is (?P<it>.+)$", re.IGNORECASE)),
+    ("works_as", re.compile(rf"\b{_WHO} (?:job|profession|occupation) is (?:being )?(?P<it>an? .+)$", re.IGNORECASE)),
+    ("studies", re.compile(rf"\b{_WHO} major is (?P<it>.+)$", re.IGNORECASE)),
+    ("age", re.compile(rf"\bI (?:just |recently |finally )?turned (?P<it>{_NUMBER})\b(?! (?:people|heads|pages))", re.IGNORECASE)),
+    ("lost", re.compile(r"\bI was (?P<it>laid off)")),
+]  # fmt: skip
+
+
+def special(part: str) -> tuple[list[tuple[Said, str]], str]:
+    """The set phrases of a part, with the clause each stands in, and what is left of the part."""
+    found: list[tuple[Said, str]] = []
+    if not re.search(r"\b(?:is|are|me|born|by|was|turned)\b", part):
+        return found, part
+    for kind, pattern in _SPECIAL:
+        match = pattern.search(part)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        it = groups["it"].strip(" .,!")
+        who = groups.get("who") or "my"
+        owner = None if who.lower() in ("my", "our") else who[:-2]
+        for one in _special(kind, it, groups.get("kin") or "", owner, bool(groups.get("no"))):
+            found.append((one, match[0]))
+        if kind != "lost":
+            part = part[: match.start()] + part[match.end() :]
+    return found, part
+
+
+def _special(kind: str, it: str, kin: str, owner: str | None, negated: bool) -> list[Said]:
+    if kind == "kinname":
+        return _named_kin(kin.lower(), it, owner)
+    if kind in ("name", "also_called"):
+        return [Said(kind, it, subject=owner)] if is_name(it) or kind == "name" else []
+    if kind == "favourite":
+        category = " ".join(_CATEGORIES.get(word, word) for word in kin.lower().split())
+        category = re.sub(r"^(?:thing|part|memory|way|moment)s?\b.*", "", re.sub(r"s$", "", category) if category not in ("class",) else category)
+        it = tidy(re.sub(r"\s+(?:because|since|as|so|which|by far|these days|right now|with)\b.*$|,.*$", "", " " + it))
+        return [Said(f"favourite {category}", it, subject=owner, polarity=not negated)] if category and sound(it, 8) else []
+    if kind == "attribute":
+        return [Said(kin.lower().replace("timezone", "time zone"), tidy(it), subject=owner)]
+    if kind == "works_as":
+        return job(it, "works_as")
+    if kind == "lost":
+        return [Said("lost", "job")]
+    return [Said(kind, it if kind in ("address", "phone", "email") else tidy(it), subject=owner)] if it else []
+
+
+def _named_kin(kin: str, name: str, owner: str | None) -> list[Said]:
+    if kin in w.KIN:
+        return [Said(w.KIN[kin], name, subject=owner)]
+    if kin in w.PETS:
+        return [Said("pet", name, subject=owner), Said("is_a", kin, subject=name)]
+    return []
+
+
+# ---------------------------------------------------------------------- to be
+
+_AGE: Final = re.compile(rf"(?:turning |about to turn )?({_NUMBER})(?: years?[- ]old| years of age| yo)?$", re.IGNORECASE)
+_FROM: Final = re.compile(r"(?:originally |actually )?from (.+)$", re.IGNORECASE)
+_ALLERGIC: Final = re.compile(r"(?:(?:severely|very|highly|quite|also|deathly|really) )*(?:allergic|intolerant) to (.+)$", re.IGNORECASE)
+_FAN: Final = re.compile(
+    r"(?:(?:an?|quite an?|the|such an?) )?(?:(?:big|huge|massive|lifelong|great|total|real|avid|major|die-hard) )*(?:fan|lover) of (.+)$"
+    r"|(?:really |very |so |super |totally |quite )*(?:into|fond of|passionate about|obsessed with|crazy about|keen on|addicted to) (.+)$",
+    re.IGNORECASE,
+)
+_LOVER: Final = re.compile(r"an? (?:(?:big|huge|massive|lifelong|total|real|avid|major) )*([\w' -]+?) (?:lover|fan|enthusiast|person|nerd|geek|buff|addict)$", re.IGNORECASE)
+_MEMBER: Final = re.compile(r"(?:an? (?:\w+ )?member of|part of|on the|in the|in a|with the) (.+)$", re.IGNORECASE)
+_STATUS: Final = re.compile(r"(?:(?:happily|recently|newly|still|now|already|finally|currently) )*(married|divorced|single|engaged|widowed|separated)(?: to (.+))?$", re.IGNORECASE)
+_DIET: Final = re.compile(r"(?:(?:an?|strict|strictly|mostly) )*([\w-]+(?: free| intolerant)?)$", re.IGNORECASE)
+_NATION: Final = re.compile(r"(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|can|ench|utch|eek|erman|wiss|aqi|ani|ai)$")
+_GROUPS: Final = w.words("team club band choir orchestra board committee society group crew squad union association league guild union council party")
+_TITLE: Final = re.compile(r"^(?:the )?(?:director|doctor|dr\.?|professor|prof\.?|president|manager|boss|captain|chef|uncle|aunt|mr\.?|ms\.?|mrs\.?|teacher|coach|chief|big|little|old)\b", re.IGNORECASE)
+_LIGHT: Final = w.words(
+    "part way one kind sort form type member friend reason example must great time member fan lot bit symbol sign mix testament chance"
+    " something step place goal source inspiration supporter community topic subject skill process hobby passion job career dream"
+    " feeling gift journey language-learner safe talk trip idea plan story family home experience opportunity process priority choice"
+)
+_ABSTRACT_SUBJECT: Final = re.compile(r"(?:ing|tion|sion|ness|ment|ity|ship|ance|ence|hood|ism|ure|ies|ude)s?$")
+_ADJECTIVES: Final = {"left-handed": "is_a", "right-handed": "is_a", "colour-blind": "has_condition", "color-blind": "has_condition",
+                      "deaf": "has_condition", "blind": "has_condition", "retired": "is_a", "bilingual": "is_a",
+                      "transgender": "is_a", "trans": "is_a", "self-employed": "is_a", "unemployed": "is_a",
+                      "diabetic": "has_condition", "dyslexic": "has_condition", "asthmatic": "has_condition",
+                      "autistic": "has_condition"}  # fmt: skip
+
+
+def being(said: Predication, who: Subject) -> list[Said]:  # noqa: C901  one complement after another, the narrow before the wide
+    """What a complement of "to be" says of its subject."""
+    rest = tidy_end(said.rest)
+    if not rest or said.tense == "h":
+        return []
+    if said.tense == "f":
+        if match := re.match(r"to (.+)$", rest):
+            from shared_core.writing.extraction.english_objects import trip
+
+            return trip(match[1], "visited")
+        rest = re.sub(r"^(?:married|vegan|vegetarian|diagnosed)", lambda m: m[0], rest)
+    if match := re.match(r"born (?:and raised )?in (.+)$", rest):
+        return place(match[1], "born_in")
+    if match := re.match(r"(?:recently |just )?diagnosed with (.+)$", rest):
+        found = phrase(match[1])
+        return [Said("has_condition", found)] if found else []
+    if match := re.match(r"(?:now )?based (?:in|out of) (.+)$", rest):
+        return place(match[1], "lives_in")
+    if match := _AGE.match(rest):
+        return [Said("age", match[1])] if not who.item and said.tense == "p" else []
+    if match := _ALLERGIC.match(rest):
+        found = phrase(match[1])
+        return [Said("allergic_to", part) for part in re.split(r",\s*|\s+(?:and|or)\s+", found) if part] if found else []
+    if (match := _FROM.match(rest)) and said.tense == "p":
+        found = phrase(match[1], re.compile(r"\s+(?:but|and|so|originally|where|who|by|because|with|for)\b.*$"), 6)
+        return [Said("from", found)] if found and (found[0].isupper() or re.match(r"an? ", match[1])) else []
+    if match := _STATUS.match(rest):
+        return _status(match[1].lower(), match[2])
+    if (match := _DIET.match(rest)) and match[1].lower().replace(" ", "-") in w.DIETS:
+        diet = match[1].lower().replace(" ", "-")
+        return [Said("allergic_to", "lactose")] if diet == "lactose-intolerant" else [Said("diet", match[1].lower())]
+    if (match := _FAN.match(rest)) and said.tense == "p":
+        return [s for s in taste(match[1] or match[2], "likes") if not re.match(r"(?:the|this|that|it)\b", match[1] or match[2])]
+    if (match := _MEMBER.match(rest)) and _has(match[1], _GROUPS):
+        return group("the " + match[1] if not re.match(r"(?:the|a|an|my|our)\b", match[1]) else match[1], "member_of")
+    if rest.lower() in _ADJECTIVES:
+        return [Said(_ADJECTIVES[rest.lower()], rest.lower())]
+    return _noun(rest, said, who)
+
+
+def tidy_end(rest: str) -> str:
+    """The rest of a clause without closing adverbs and punctuation."""
+    rest = re.sub(r"^(?:(?:just|also|actually|still|now|currently|originally|really|only|already|both|officially|proud to be) )+", "", rest.strip(" .,!"))
+    return re.sub(r"(?:\s+(?:too|now|again|by the way|btw|anymore|any more|any longer|as well|originally|actually|though|haha|lol|myself|these days|right now|already|yet))+$", "", rest)
+
+
+def _status(status: str, whom: str | None) -> list[Said]:
+    if whom is None:
+        return [Said("marital_status", status)]
+    if status not in ("married", "engaged"):
+        return []
+    return person(whom, f"{status}_to")
+
+
+def _noun(rest: str, said: Predication, who: Subject) -> list[Said]:
+    article = re.match(r"(?:an?|our|the|my|one of)\b", rest)
+    if who.own or who.kin:
+        if not article and is_name(rest) and who.own and said.tense == "p" and len(rest) > 2:
+            return [Said("is_a", rest)] if _NATION.match(rest) else [Said("name", rest)]
+        if not article:
+            return []
+        if (match := _LOVER.match(rest)) and said.tense == "p":
+            return taste(match[1], "likes") if not set(words_of(match[1])) & (w.EVALUATIONS | w.words("morning night changed different new busy creative positive caring driven")) else []
+        if found := job(rest, "works_as"):
+            return found
+        return _class(rest)
+    if not article:
+        if (_TITLE.match(who.name) or who.item) and is_name(rest) and not _TITLE.match(rest):
+            return [Said("also_called", rest)]
+        return []
+    if re.match(r"(?:our|the|an?)\b", rest) and (found := job(rest, "works_as")) and not who.item:
+        return found
+    return _is_a(rest, who) if re.match(r"an?\b", rest) and said.tense == "p" else []
+
+
+def _class(rest: str) -> list[Said]:
+    found = phrase(rest, longest=5)
+    if found is None or not rest.startswith(("a ", "an ")) or words_of(found)[-1] not in w.CLASSES:
+        return []
+    return [] if set(words_of(found)) & (w.EVALUATIONS | w.words("changed different grown")) else [Said("is_a", found)]
+
+
+def _is_a(rest: str, who: Subject) -> list[Said]:
+    """A thing of a kind, in the third person: no praise, no abstract nouns."""
+    found = phrase(rest, longest=5)
+    if found is None or re.search(r"\b(?:that|which|who|where|to)\b", rest):
+        return []
+    words = words_of(found)
+    if set(words) & (w.EVALUATIONS | _LIGHT) or any(word.endswith(("ing", "ful", "ive", "ous")) for word in words):
+        return []
+    name = words_of(who.name)[-1]
+    if _ABSTRACT_SUBJECT.search(name) or words[-1] in ("friend", "kid", "guy", "girl", "person", "day"):
+        return []
+    return [Said("is_a", found)]
+
+
+# ---------------------------------------------------------------------- to have
+
+_ALLERGY: Final = re.compile(r"(?:an? |severe |bad |serious )*(?:([\w ]+?) allerg(?:y|ies)|(?:an? )?(?:severe |bad |serious )*allerg(?:y|ies) to (.+))$", re.IGNORECASE)
+
+
+def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
+    """What is owned, who is family, and what one suffers from."""
+    rest = tidy_end(said.rest)
+    if not rest or re.match(r"(?:to|been|not|it|this|that|these|no idea)\b", rest):
+        return []
+    no = re.match(r"(?:no|any) (.+)$", rest)
+    if no and said.tense == "p":
+        found = phrase(no[1], longest=3)
+        negative = rest.startswith("no ") or said.negated
+        if found and negative and _has(found, w.FAMILY | w.PETS):
+            flip = None if said.negated else False
+            return [Said("has_family" if _has(found, w.FAMILY) else "owns", found, polarity=flip)]
+        return []
+    if match := _ALLERGY.match(rest):
+        found = phrase(match[1] or match[2], longest=4)
+        return [Said("allergic_to", found)] if found and said.tense == "p" else []
+    if said.tense == "d" and not said.ended:
+        return []
+    named = re.match(r"(.+?),?\s+(?:named|called)\s+([A-Z][\w'-]+)", rest)
+    found = phrase(named[1] if named else rest)
+    if found is None or set(words_of(found)) & w.words("feeling question headache meeting problem lot fun time faith party talk chat blast"):
+        return []
+    kin = words_of(found)[-1]
+    if named and kin in w.KIN:
+        return [Said(w.KIN[kin], named[2])]
+    if named and _has(found, w.PETS):
+        return pet(named[2], found)
+    if kin in w.FAMILY:
+        return [Said("has_family", found)] if re.match(r"(?:an?|two|three|four|five|six|\d+|twin|twins|kids|children)\b", rest) else []
+    if _has(found, w.CONDITIONS):
+        return [Said("has_condition", found)]
+    return ownable(rest, "owns") if re.match(r"(?:an?|two|three|four|five|six|\d+|my own|some|several|my)\b", rest) else []
+
+
+__all__ = ["Said", "being", "having", "special", "thing"]
