@@ -47,8 +47,8 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     raises; what the agent did and said, when the turn ends. What a failed run left unsaid is written
     with the next turn of the thread. The session in the memory is the thread; without a thread it is
     "default". Messages are known by their ids: a retry, a resumed interrupt or a replay stores nothing
-    twice, a message edited under its id is replaced where it stands, and what was said in a branch
-    that was left stays remembered until it is deleted. Summaries that SummarizationMiddleware writes
+    twice, the newest message edited under its id is replaced where it stands, and what was said in a
+    branch that was left stays remembered until it is deleted. Summaries that SummarizationMiddleware writes
     into the conversation are nobody's words and are not stored. `write=False` only recalls.
 
     `tools`: True, or some of "remember", "recall", "forget", to let the agent itself use the memory.
@@ -174,13 +174,18 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         return mine
 
     def _fresh(self, state: Mapping[str, Any]) -> list[BaseMessage]:
-        """What is not written yet: all after the last one written, or, if that is not there, the newest turn."""
+        """What may not be written yet: the newest turn, and all since the last message that was written.
+
+        The turn is always among it, since its message may have been edited; what is stored already just as it is
+        is left alone by the session.
+        """
         if not self._write:
             return []
         messages = _messages(state)
         written = self._mine(state).get("written")
         place = next((i for i, message in enumerate(messages) if message.id == written), None) if written else None
-        start = (_newest(messages) or 0) if place is None else place + 1
+        newest = _newest(messages) or 0
+        start = newest if place is None else min(newest, place + 1)
         return [m for m in messages[start:] if not isinstance(m, SystemMessage) and not is_summary(m)]
 
     def _kept(self, messages: Sequence[BaseMessage]) -> list[Message]:

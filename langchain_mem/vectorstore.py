@@ -158,6 +158,8 @@ class TwinmemVectorStore(VectorStore):
         """A store of these texts; without `memory` a private one, which needs no user."""
         if user is None and memory is not None:
             raise InvalidInput("whose documents are these? from_texts(..., memory=..., user=...)")
+        if memory is None:
+            memory = AgentMemory.open(embedder=as_embedder(embedding))  # its own model is all it needs
         store = cls(memory, user="documents" if user is None else user, embedding=embedding, **kwargs)
         store.add_texts(texts, metadatas, ids=ids)
         return store

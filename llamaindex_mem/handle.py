@@ -148,12 +148,12 @@ class Attached(BaseModel):
 
     def __eq__(self, other: object) -> bool:
         # The store id tells databases in memory apart, the address all others.
-        return type(self) is type(other) and isinstance(other, Attached) and self._where() == other._where()
+        return type(self) is type(other) and isinstance(other, Attached) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
         return hash((self.address, self.store_id, self.user, self.agent))
 
-    def _where(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self).model_fields}
 
 

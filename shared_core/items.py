@@ -75,8 +75,8 @@ class Items:
         self._agent = agent
         model = engine.model if embedder is None else Model(embedder, engine.settings)
         # One embedder handed in twice is one: its vectors have one name in the database.
-        same = (model.name, model.dimensions) == (engine.model.name, engine.model.dimensions)
-        self._model = engine.model if same else model
+        sizes = {model.dimensions, engine.model.dimensions} - {None}
+        self._model = engine.model if model.name == engine.model.name and len(sizes) < 2 else model
 
     # ------------------------------------------------------------------ writing
 

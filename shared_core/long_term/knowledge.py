@@ -7,6 +7,7 @@ digraph would keep one of them. The only module that imports networkx.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -88,6 +89,7 @@ class Knowledge:
         self._edges: dict[int, Edge] = {}  # by row
         self._facts: dict[Fact, dict[Edge, None]] = {}
         self._anchored: set[int] = set()
+        self._sure: dict[Fact, float] = {}  # confidences worked out since the last change
         self._join(aliases, now)
         self._describe(traits, now)
 
@@ -142,6 +144,7 @@ class Knowledge:
 
     def take(self, rows: Rows, now: int) -> None:
         """Take in rows that are new or changed."""
+        self._sure.clear()
         facts: dict[Fact, None] = {}
         for values in rows:
             told, alive = Told(*values[:12]), bool(values[12])
@@ -174,6 +177,7 @@ class Knowledge:
 
     def drop(self, rows: Iterable[int]) -> None:
         """Forget rows that are gone."""
+        self._sure.clear()
         unsaid = []
         for row in rows:
             edge = self._edges.pop(row, None)
@@ -359,19 +363,21 @@ class Knowledge:
 
     def confidence(self, fact: Fact) -> float:
         """How sure a fact is: the best of its tellings, or what its premises and rule come to together."""
-        total, waiting = 1.0, [fact]
+        waiting = [fact]
         while waiting:
-            one = waiting.pop()
+            one = waiting[-1]
             edges = self.told(one)
             if edges:
-                total *= max(edge.confidence for edge in edges)
-            else:
+                self._sure[one] = max(edge.confidence for edge in edges)
+            elif one not in self._sure:
                 derivation = self.closure.derived[one]
-                total *= derivation.clause.confidence
-                waiting += derivation.premises
-            if total < 1e-9:
-                return 0.0
-        return total
+                unsure = [premise for premise in derivation.premises if premise not in self._sure]
+                if unsure:
+                    waiting += unsure
+                    continue
+                self._sure[one] = derivation.clause.confidence * math.prod(self._sure[p] for p in derivation.premises)
+            waiting.pop()
+        return self._sure[fact]
 
     def proof(self, fact: Fact) -> list[Relation]:
         """What says a fact, then what it rests on, down to what was told."""

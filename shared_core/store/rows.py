@@ -86,9 +86,9 @@ class Draft:
         subject, predicate, object_ = self.triple or (None, None, None)
         created = now if self.created_at is None else self.created_at
         return (
-            scope, self.id, self.kind, self.type, self.text, subject, predicate, object_, self.polarity,
+            scope, self.id, self.kind, self.type, self.text, subject, predicate, object_, int(self.polarity),
             self.entities, self.source, self.importance, self.confidence, self.metadata, self.event_time,
-            self.valid_from, self.valid_until, self.expires_at, self.pinned, self.session, self.position,
+            self.valid_from, self.valid_until, self.expires_at, int(self.pinned), self.session, self.position,
             self.message_id, self.role, self.name, self.body, self.digest, self.words, self.shape, revision,
             created, now if self.updated_at is None else self.updated_at, self.seen, self.status,
             self.supersedes, self.superseded_by, seq,

@@ -187,7 +187,7 @@ FOREIGN = [
         AIMessage(
             "",
             invalid_tool_calls=[{"id": "c", "name": "f", "args": "{bad", "error": None, "type": "invalid_tool_call"}],
-        ),  # fmt: skip
+        ),
     ),
     (Message(role="tool", content="r", tool_call_id="c"), ToolMessage("r", tool_call_id="c")),
     (Message(role="critic", content="c"), ChatMessage(role="critic", content="c")),

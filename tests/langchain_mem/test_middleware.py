@@ -23,7 +23,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 sys.path.insert(0, str(Path(__file__).parent))
-from agents import Scripted, call
+from scripted import Scripted, call
 
 from langchain_mem import TwinmemChatMessageHistory, TwinmemMiddleware, TwinmemSummarizer
 from shared_core import AgentMemory
@@ -68,13 +68,10 @@ def invoke(request: pytest.FixtureRequest) -> Invoke:
             return agent.invoke(given, *rest, **more)
         if request.param == "ainvoke":
             return await agent.ainvoke(given, *rest, **more)
-        last = None
         if request.param == "stream":
-            for last in agent.stream(given, *rest, stream_mode="values", **more):
-                pass
+            last = list(agent.stream(given, *rest, stream_mode="values", **more))[-1]
         else:
-            async for last in agent.astream(given, *rest, stream_mode="values", **more):
-                pass
+            last = [each async for each in agent.astream(given, *rest, stream_mode="values", **more)][-1]
         return last
 
     return run
@@ -90,7 +87,8 @@ async def test_what_was_said_in_one_conversation_is_known_in_the_next(memory: Ag
     assert stored(memory, "monday") == ["user: I live in Lyon", "assistant: Noted."]
     assert stored(memory, "tuesday") == ["user: Where do I live? Which town?", "assistant: In Lyon."]
     assert [m.type for m in result["messages"]] == ["human", "ai"]  # nothing piles up in the thread
-    assert "twinmem" not in result
+    assert "twinmem" not in agent.get_output_jsonschema()["properties"]
+    assert "twinmem" not in agent.get_input_jsonschema()["properties"]
 
 
 async def test_lc_1_7_memory_is_asked_once_a_turn_and_told_to_every_model_call(
@@ -205,7 +203,7 @@ def test_two_users_of_one_agent_know_nothing_of_each_other(memory: AgentMemory) 
 
 
 def test_a_path_is_no_memory() -> None:
-    with pytest.raises(InvalidType, match="AgentMemory.open"):
+    with pytest.raises(InvalidType, match=r"AgentMemory\.open"):
         TwinmemMiddleware("agent.db", user="alice")  # type: ignore[arg-type]
 
 
@@ -267,7 +265,7 @@ async def test_a_replayed_or_edited_thread(memory: AgentMemory, invoke: Invoke) 
     )  # fmt: skip
     await invoke(agent, said("first", id="h1"), config())
     await invoke(agent, said("second", id="h2"), config())
-    before = [s for s in agent.get_state_history(config()) if s.next == ("__start__",)][0]
+    before = next(s for s in agent.get_state_history(config()) if s.next == ("__start__",))
     await invoke(agent, None, before.config)  # the second turn, replayed: another answer
     assert stored(memory) == ["user: first", "assistant: one", "user: second", "assistant: two", "assistant: three"]
     await invoke(agent, said("second, edited", id="h2"), config())
@@ -392,7 +390,7 @@ async def test_lc_1_7_the_agents_own_tools(memory: AgentMemory, invoke: Invoke) 
     result = await invoke(agent, said("hi"), config(), context=Context("alice"))
     scope = memory.scope(user="alice")
     assert [r.text for r in scope.list(kinds=["fact"])] == ["Alice likes green tea"]
-    answer = [m for m in result["messages"] if isinstance(m, ToolMessage) and m.name == "recall"][0]
+    answer = next(m for m in result["messages"] if isinstance(m, ToolMessage) and m.name == "recall")
     assert "Alice likes green tea" in answer.text
     json.dumps(answer.artifact)
     # What recall gave is kept for the conversation, but is no new memory of the same thing.
@@ -457,7 +455,7 @@ def test_lc_s5_24_strict_msgpack_and_async_debug(python: Callable[..., str]) -> 
 import asyncio, logging, sys, warnings
 warnings.simplefilter("error")
 sys.path.insert(0, sys.argv[1])
-from agents import Scripted, call
+from scripted import Scripted, call
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langchain_mem import TwinmemMiddleware
@@ -470,7 +468,8 @@ logging.getLogger().addHandler(Refuse())
 memory = AgentMemory.open(embedder="hashing")
 memory.scope(user="alice").add("I like green tea")
 model = Scripted(answers=[call("recall", query="tea"), "Green.", "Yes."])
-agent = create_agent(model, middleware=[TwinmemMiddleware(memory, user="alice", tools=True)], checkpointer=InMemorySaver())
+remembering = TwinmemMiddleware(memory, user="alice", tools=True)
+agent = create_agent(model, middleware=[remembering], checkpointer=InMemorySaver())
 config = {"configurable": {"thread_id": "t"}}
 async def main():
     await agent.ainvoke({"messages": [("user", "tea?")]}, config)

@@ -86,9 +86,9 @@ def test_vectors_are_identified_by_the_models_name(path: Any) -> None:
         memory.scope(user="alice").add("green tea")
     with AgentMemory.open(path, embedder=as_embedder(Recording())) as memory:
         assert memory.scope(user="alice").search("tea")
-    with AgentMemory.open(path, embedder=as_embedder(Recording(), name="another")) as memory:
-        with pytest.raises(EmbedderMismatch, match="reembed"):
-            memory.scope(user="alice").search("tea")
+    other = as_embedder(Recording(), name="another")
+    with AgentMemory.open(path, embedder=other) as memory, pytest.raises(EmbedderMismatch, match="reembed"):
+        memory.scope(user="alice").search("tea")
 
 
 def test_a_cache_around_a_model_is_that_model() -> None:

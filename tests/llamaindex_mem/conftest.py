@@ -37,3 +37,21 @@ def path(tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def memory(core: AgentMemory) -> TwinmemMemory:
     return TwinmemMemory.from_defaults(memory=core, user="alice", session_id="monday")
+
+
+# Not ours, and met by every user of LlamaIndex on this Python: its workflows look at every member of
+# an agent, pydantic's deprecated ones included; its ReActAgent asks `is_running`; its index module
+# imports langchain-community where that happens to be installed.
+_THEIRS = (
+    "ignore:The `__fields(_set)?__` attribute is deprecated:DeprecationWarning",
+    "ignore:Accessing the 'model_(computed_)?fields' attribute:DeprecationWarning",
+    "ignore:is_running called from within a step:DeprecationWarning",
+    "ignore:`langchain-community` is being sunset:DeprecationWarning",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            for theirs in _THEIRS:
+                item.add_marker(pytest.mark.filterwarnings(theirs))

@@ -19,13 +19,6 @@ from workflows.errors import WorkflowRuntimeError
 from llamaindex_mem import TwinmemMemory
 from shared_core import AgentMemory
 
-# LlamaIndex's own: its workflows look at every member of an agent, pydantic's deprecated ones included.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:The `__fields(_set)?__` attribute is deprecated:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Accessing the 'model_(computed_)?fields' attribute:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning"),  # ReActAgent
-]
-
 FINAL = "Thought: I can answer without using any more tools.\nAnswer: "
 ACTION = 'Thought: I need a tool.\nAction: lookup\nAction Input: {"what": "tea"}'
 

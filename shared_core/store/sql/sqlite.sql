@@ -20,11 +20,13 @@ SELECT id, agent FROM scope WHERE user = :user ORDER BY agent;
 SELECT DISTINCT user FROM scope
 WHERE EXISTS (SELECT 1 FROM record WHERE record.scope = scope.id)
    OR EXISTS (SELECT 1 FROM session WHERE session.scope = scope.id)
+   OR EXISTS (SELECT 1 FROM entity WHERE entity.scope = scope.id)
 ORDER BY user;
 -- name: agents
 SELECT agent FROM scope
 WHERE user = :user AND (EXISTS (SELECT 1 FROM record WHERE record.scope = scope.id)
-   OR EXISTS (SELECT 1 FROM session WHERE session.scope = scope.id))
+   OR EXISTS (SELECT 1 FROM session WHERE session.scope = scope.id)
+   OR EXISTS (SELECT 1 FROM entity WHERE entity.scope = scope.id))
 ORDER BY agent;
 
 -- name: find_session
