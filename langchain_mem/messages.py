@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from importlib.metadata import version
 from typing import Any
 from uuid import UUID
 
@@ -34,6 +33,7 @@ from langchain_core.messages import (
     message_to_dict,
     messages_from_dict,
 )
+from langchain_core.version import VERSION
 
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.recall.text import clean
@@ -62,7 +62,7 @@ def to_core(message: BaseMessage) -> Message:
         message = _whole(message)
     raw = message_to_dict(message)
     data = _encoded(raw["data"], "message")
-    payload = {"type": raw["type"], "data": data, "schema": _SCHEMA, "core": version("langchain-core")}
+    payload = {"type": raw["type"], "data": data, "schema": _SCHEMA, "core": VERSION}
     calls = data.get("tool_calls") or []
     return Message(
         role=_role(message),

@@ -175,9 +175,9 @@ def _key(message: Message, redactor: Redactor | None) -> str:
 
 
 def _in_prompt(stored: Sequence[Message], shown: Sequence[ChatMessage], redactor: Redactor | None) -> list[Message]:
-    """The stored messages that LlamaIndex puts into the prompt itself: the longest overlap, the newest of equals."""
-    start, length = max(_overlaps(stored, shown, redactor), key=lambda found: found[::-1])
-    return list(stored[start : start + length])
+    """The stored messages that LlamaIndex puts into the prompt itself: it shows the end of the conversation."""
+    start = next(start for start, length in _overlaps(stored, shown, redactor) if start + length == len(stored))
+    return list(stored[start:])
 
 
 def _answered(messages: list[ChatMessage]) -> list[ChatMessage]:

@@ -24,6 +24,7 @@ from shared_core.values import Change, Hit, Kind, Receipt, Record, Stats, Status
 from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of, storable
 
 if TYPE_CHECKING:
+    from shared_core.long_term.graph import Graph
     from shared_core.session import Session
 
 _ORDERS = ("created_at", "updated_at", "event_time", "importance", "confidence", "seen", "id")
@@ -521,6 +522,13 @@ class Scope:
         from shared_core.session import Session
 
         return Session(self, identifier(id, "session", self._live().settings))
+
+    @property
+    def graph(self) -> Graph:
+        """What is known of people and things, and how they hang together (B4 to B6)."""
+        from shared_core.long_term.graph import Graph
+
+        return Graph(self)
 
     def sessions(self) -> Names:
         """The ids of the conversations, oldest first."""

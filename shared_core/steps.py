@@ -67,6 +67,9 @@ async def arun(steps: Steps[R]) -> R:
                 result = await asyncio.to_thread(call.function, call.argument)
         except Exception as error:  # noqa: BLE001  the same; cancellation is let through
             done, call = await asyncio.to_thread(advance, steps.throw, error)
+        except BaseException:
+            steps.close()  # cancelled while it waits: it ends now, not when it is collected
+            raise
         else:
             done, call = await asyncio.to_thread(advance, steps.send, result)
     return call  # type: ignore[no-any-return]

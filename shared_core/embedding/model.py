@@ -108,7 +108,7 @@ class Model:
             batches.append(vectors)
             self._remember(self._documents, batch, vectors)
         if len(fresh) == len(texts):
-            return np.concatenate(batches)
+            return batches[0] if len(batches) == 1 else np.concatenate(batches)
         if fresh:
             known.update(zip(fresh, np.concatenate(batches), strict=True))
         stacked: Floats = np.stack([known[text] for text in texts])

@@ -56,8 +56,7 @@ def join(tx: Transaction, scope: int, entity: int, target: int, record: int, now
         tx.run("add_alias", (entity, target, record, scope, now))  # told by one more source
         return True
     if entity in group(tx, target):
-        if root(tx, target) != target or not tx.rows("target_of", (entity,)):
-            return False  # the other way round already
+        return False
     tx.run("drop_aliases", (entity,))
     tx.run("add_alias", (entity, target, record, scope, now))
     for one in group(tx, target):

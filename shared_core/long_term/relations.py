@@ -19,7 +19,7 @@ def tell(
     tx: Transaction, scope: int, triple: Triple, *, record: int = DIRECT, confidence: float = 1.0,
     attributes: Mapping[str, Any] | None = None, revision: int, now: int,
 ) -> int:  # fmt: skip
-    """Write a relation, and give its row; told again by the same record it is the same row.
+    """Write a relation, and give its row; told again by the same record, in the same spelling, it is the same row.
 
     The names have passed `names.checked`, `record` is the seq of a record of this scope, `revision`
     that of the write (`ledger.bump`). Told again, the higher confidence counts, and attributes merge.
@@ -27,7 +27,7 @@ def tell(
     subject = entities.ensure(tx, scope, triple.subject, now)
     object_ = entities.ensure(tx, scope, triple.object, now)
     key = predicate_key(triple.predicate)
-    known = tx.rows("find_relation", (subject, key, object_, record))
+    known = tx.rows("find_relation", (subject, key, object_, record, triple.subject, triple.object))
     if known:
         row, before, kept = known[0]
         merged = {**(load(kept) or {}), **(attributes or {})}

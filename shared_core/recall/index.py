@@ -199,7 +199,7 @@ class ScopeIndex:
             before=before,
             rings=rings,
             around=around,
-            average_around=np.float32(around[alive].mean() or 1.0) if size else np.float32(1),
+            average_around=np.float32(float(around[alive].sum()) / max(around[alive].size, 1) or 1.0),
             group=group,
             groups=groups,
             group_length=group_length,

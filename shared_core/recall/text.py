@@ -18,6 +18,8 @@ import unicodedata
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+
+from shared_core.errors import MissingExtra
 from itertools import chain
 
 # Scripts cut into pairs: Han, kana, Hangul (spaced, but glued to its particles), Thai, Lao, Burmese, Khmer.
@@ -100,8 +102,10 @@ def normal(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer():  # type: ignore[no-untyped-def]
-    import Stemmer
-
+    try:
+        import Stemmer
+    except ImportError as error:
+        raise MissingExtra("PyStemmer") from error
     return Stemmer.Stemmer("english")
 
 
@@ -206,7 +210,13 @@ def _short_ids(token: str) -> tuple[int, ...]:
 
 def pack(text: str) -> bytes:
     """The term ids of a text as kept in its row: 8 bytes each, with repeats."""
-    return array("Q", chain.from_iterable(map(_ids, _tokens(text)))).tobytes()
+    return analysed(text)[0]
+
+
+def analysed(text: str) -> tuple[bytes, int]:
+    """The packed term ids of a text and its shape, for one cut into words."""
+    tokens = _tokens(text)
+    return array("Q", chain.from_iterable(map(_ids, tokens))).tobytes(), _shape(text, tokens)
 
 
 _ASKS_AT_END = re.compile(r"[?？][\s\"'”’）)]*$|[吗呢][\s。.!！]*$")
@@ -233,7 +243,10 @@ def shape(text: str) -> int:
     >>> shape("Last year we met Ann twice.") == TEMPORAL | NUMBERS | NAMES
     True
     """
-    tokens = _tokens(text)
+    return _shape(text, _tokens(text))
+
+
+def _shape(text: str, tokens: Sequence[str]) -> int:
     flags = 0
     if "?" in text or "？" in text:
         flags = ASKS

@@ -78,7 +78,7 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
     known = _known(tx, scope, drafts)
     seq = first
     seqs: list[int] = []
-    fresh: list[tuple[Any, ...]] = []
+    fresh: list[tuple[int, Draft]] = []
     vectors: list[tuple[int, bytes]] = []
     waiting: dict[str, int] = {}  # ids not inserted yet
     audit: list[tuple[Any, ...]] = []
@@ -86,14 +86,14 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
         old = None
         if item.id is not None:
             if item.id in waiting:  # the same id twice in one batch: write what waits, so that it is seen
-                _insert(tx, fresh, vectors)
+                _insert(tx, scope, revision, now, fresh, vectors)
                 waiting.clear()
             rows = tx.rows("seq_by_id", (scope, item.id))
             old = rows[0][0] if rows else None
         elif item.digest is not None and (same := known.get(_fact(item))) is not None:
             old, expires_at, item.id = same
             if old >= first:  # told twice in one batch
-                _insert(tx, fresh, vectors)
+                _insert(tx, scope, revision, now, fresh, vectors)
                 waiting.clear()
             if expires_at is None or expires_at > now:
                 _again(tx, old, item, revision, now)
@@ -111,18 +111,18 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
                 known[_fact(item)] = (seq, item.expires_at, item.id)
         else:
             waiting[item.id] = seq
-        fresh.append(item.row(scope, seq, revision, now))
+        fresh.append((seq, item))
         if item.vector is not None and embedder is not None:
             vectors.append((seq << 8 | embedder, item.vector))
         seqs.append(seq)
         seq += 1
-    _insert(tx, fresh, vectors)
+    _insert(tx, scope, revision, now, fresh, vectors)
     if seq - first == 1:
         audit.append((scope, drafts[seqs.index(first)].id, "added", None, now))
     elif seq > first:
         audit.append((scope, "", "added", dump({"count": seq - first}), now))
-    if audit:
-        tx.many("add_audit", audit)
+    for entry in audit:
+        tx.run("add_audit", entry)
     return seqs, first
 
 
@@ -155,13 +155,21 @@ def change(tx: Transaction, scope: int, seq: int, item: Draft, now: int, embedde
     write_back(tx, scope, seq, item, bump(tx, scope), now, embedder)
 
 
-def _insert(tx: Transaction, fresh: list[tuple[Any, ...]], vectors: list[tuple[int, bytes]]) -> None:
-    if len(fresh) == 1:
-        tx.run("insert_record", fresh[0])
-    elif fresh:
-        tx.many("insert_record", fresh)
-    if vectors:
-        tx.many("insert_vector", vectors)
+def _insert(
+    tx: Transaction,
+    scope: int,
+    revision: int,
+    now: int,
+    fresh: list[tuple[int, Draft]],
+    vectors: list[tuple[int, bytes]],
+) -> None:
+    plain = [item.plain_row(scope, seq, revision, now) for seq, item in fresh if item.is_plain]
+    whole = [item.row(scope, seq, revision, now) for seq, item in fresh if not item.is_plain]
+    for statement, rows in (("insert_plain", plain), ("insert_record", whole), ("insert_vector", vectors)):
+        if len(rows) == 1:
+            tx.run(statement, rows[0])
+        elif rows:
+            tx.many(statement, rows)
     fresh.clear()
     vectors.clear()
 

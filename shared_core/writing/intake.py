@@ -10,7 +10,7 @@ from typing import Any
 
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.ports import Redactor
-from shared_core.recall.text import clean, has_words, is_blank, pack, shape
+from shared_core.recall.text import analysed, clean, has_words, is_blank
 from shared_core.settings import Settings
 from shared_core.store.ledger import same_text, turn_id
 from shared_core.store.rows import Draft, dump, micros, moment
@@ -165,8 +165,7 @@ class Intake:
 
 def cut(item: Draft) -> None:
     """Give a draft its words and shape; whatever changes a text calls this again."""
-    item.words = pack(item.text)
-    item.shape = shape(item.text)
+    item.words, item.shape = analysed(item.text)
 
 
 def embedded_text(item: Draft) -> str:

@@ -6,6 +6,7 @@ import copy
 import json
 import logging
 import pickle
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -27,8 +28,21 @@ def answer(text: str) -> ChatMessage:
     return ChatMessage(role="assistant", content=text)
 
 
-def llama_memory(session: str, *blocks: Any, **kwargs: Any) -> Memory:
-    return Memory.from_defaults(session_id=session, memory_blocks=list(blocks), tokenizer_fn=str.split, **kwargs)
+@pytest.fixture
+async def llama_memory() -> AsyncIterator[Callable[..., Memory]]:
+    """LlamaIndex's `Memory`; the connections of its default store are closed, which it doesn't do itself."""
+    made: list[Memory] = []
+
+    def make(session: str, *blocks: Any, **kwargs: Any) -> Memory:
+        memory = Memory.from_defaults(session_id=session, memory_blocks=list(blocks), tokenizer_fn=str.split, **kwargs)
+        made.append(memory)
+        return memory
+
+    yield make
+    for memory in made:
+        engine = getattr(memory.sql_store, "_async_engine", None)
+        if engine is not None:
+            await engine.dispose()
 
 
 def stored(core: AgentMemory, session: str) -> list[str]:
@@ -46,7 +60,9 @@ async def test_li_13_a_block_is_one_and_refuses_a_missing_user(core: AgentMemory
             block(memory=core)
 
 
-async def test_li_32_p_and_issue_26_a_short_conversation_is_remembered_without_any_flush(core: AgentMemory) -> None:
+async def test_li_32_p_and_issue_26_a_short_conversation_is_remembered_without_any_flush(
+    core: AgentMemory, llama_memory: Any
+) -> None:
     block = TwinmemRecallBlock(memory=core, user="alice")
     first = llama_memory("monday", block)
     engine = SimpleChatEngine.from_defaults(llm=ScriptedLLM("Nice", "Yes"), memory=first)
@@ -58,7 +74,7 @@ async def test_li_32_p_and_issue_26_a_short_conversation_is_remembered_without_a
     assert llm.told().count("my name is Alice") == 1
 
 
-async def test_a_turn_is_stored_once_however_often_the_block_sees_it(core: AgentMemory) -> None:
+async def test_a_turn_is_stored_once_however_often_the_block_sees_it(core: AgentMemory, llama_memory: Any) -> None:
     block = TwinmemRecallBlock(memory=core, user="alice")
     memory = llama_memory("monday", block, token_limit=40, chat_history_token_ratio=0.5, token_flush_size=5)
     expected = []
@@ -73,7 +89,7 @@ async def test_a_turn_is_stored_once_however_often_the_block_sees_it(core: Agent
     assert stored(core, "monday") == expected
 
 
-async def test_a_flush_alone_stores_too(core: AgentMemory) -> None:
+async def test_a_flush_alone_stores_too(core: AgentMemory, llama_memory: Any) -> None:
     block = TwinmemRecallBlock(memory=core, user="alice")
     memory = llama_memory("monday", block, token_limit=20, chat_history_token_ratio=0.5, token_flush_size=5)
     for n in range(10):
@@ -82,7 +98,7 @@ async def test_a_flush_alone_stores_too(core: AgentMemory) -> None:
     assert len(stored(core, "monday")) == len(set(stored(core, "monday")))
 
 
-async def test_two_blocks_of_one_user_store_a_flush_once(core: AgentMemory) -> None:
+async def test_two_blocks_of_one_user_store_a_flush_once(core: AgentMemory, llama_memory: Any) -> None:
     blocks = (TwinmemRecallBlock(memory=core, user="alice"), TwinmemFactBlock(memory=core, user="alice"))
     memory = llama_memory("monday", *blocks, token_limit=20, chat_history_token_ratio=0.5, token_flush_size=5)
     for n in range(10):
@@ -101,7 +117,7 @@ async def test_a_redactor_does_not_make_messages_new(core: AgentMemory) -> None:
         assert stored(other, "monday") == ["my pin is ***", "noted"]
 
 
-async def test_what_is_in_the_prompt_is_not_recalled_and_what_left_it_is(core: AgentMemory) -> None:
+async def test_what_is_in_the_prompt_is_not_recalled_and_what_left_it_is(core: AgentMemory, llama_memory: Any) -> None:
     block = TwinmemRecallBlock(memory=core, user="alice", name="recall")
     memory = llama_memory("monday", block, token_limit=400, chat_history_token_ratio=0.2, token_flush_size=20)
     await memory.aput_messages([user("My bike is called Rocinante"), answer("Nice name")])
@@ -152,7 +168,9 @@ async def test_li_32_l_a_failing_store_costs_no_turn_and_no_message(
     assert stored(core, "monday") == ["first", "a", "second", "b"]
 
 
-async def test_li_issue_4_and_32_m_a_block_over_the_budget_gives_up_its_last_memories_only(core: AgentMemory) -> None:
+async def test_li_issue_4_and_32_m_a_block_over_the_budget_gives_up_its_last_memories_only(
+    core: AgentMemory, llama_memory: Any
+) -> None:
     core.scope(user="alice").add_many([f"Alice told tea story number {n}" for n in range(10)])
     block = TwinmemRecallBlock(memory=core, user="alice", k=10)
     content = await block.aget([user("tea story")])
@@ -204,7 +222,9 @@ async def test_the_fact_block_gives_all_facts_while_few_and_the_fitting_ones_whe
 
 
 @pytest.mark.parametrize("insert_method", list(InsertMethod))
-async def test_both_blocks_reach_the_model_through_memory_and_agent(core: AgentMemory, insert_method: Any) -> None:
+async def test_both_blocks_reach_the_model_through_memory_and_agent(
+    core: AgentMemory, insert_method: Any, llama_memory: Any
+) -> None:
     core.scope(user="alice").add("Alice lives in Lyon")
     blocks = (TwinmemRecallBlock(memory=core, user="alice"), TwinmemFactBlock(memory=core, user="alice"))
     memory = llama_memory("monday", *blocks, insert_method=insert_method)
@@ -214,7 +234,9 @@ async def test_both_blocks_reach_the_model_through_memory_and_agent(core: AgentM
     assert "<recall>" in llm.told()
 
 
-async def test_a_block_over_the_same_conversation_as_the_chat_store_stores_nothing_twice(core: AgentMemory) -> None:
+async def test_a_block_over_the_same_conversation_as_the_chat_store_stores_nothing_twice(
+    core: AgentMemory, llama_memory: Any
+) -> None:
     store = AsyncTwinmemChatStore(memory=core, user="alice")
     block = TwinmemRecallBlock(memory=core, user="alice")
     memory = llama_memory(

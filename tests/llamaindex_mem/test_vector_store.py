@@ -23,7 +23,7 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
 )
 
-from llamaindex_mem import TwinmemMemory, TwinmemToolSpec, TwinmemVectorStore
+from llamaindex_mem import AsyncTwinmemChatStore, TwinmemMemory, TwinmemToolSpec, TwinmemVectorStore
 from shared_core import AgentMemory, TwinmemError
 from shared_core.errors import InvalidInput
 
@@ -201,8 +201,9 @@ async def test_li_13_the_vector_memory_block_of_llamaindex_takes_it(core: AgentM
     store = TwinmemVectorStore(memory=core, user="alice", collection="memory")
     for session in ("a", "b"):
         block = VectorMemoryBlock(vector_store=store, embed_model=MockEmbedding(embed_dim=1))
+        chat_store = AsyncTwinmemChatStore(memory=core, user="alice")
         memory = Memory.from_defaults(
-            session_id=session, memory_blocks=[block], token_limit=20, chat_history_token_ratio=0.5,
+            session_id=session, memory_blocks=[block], chat_store=chat_store, token_limit=20, chat_history_token_ratio=0.5,
             token_flush_size=5, tokenizer_fn=str.split,
         )  # fmt: skip
         for n in range(6):

@@ -164,7 +164,7 @@ CREATE TABLE entity (
     created_at INTEGER NOT NULL,
     UNIQUE (scope, key)
 );
--- One row a telling: the same relation told by two records is two rows, and lives until both are gone.
+-- One row a source and spelling: a relation told by two records is two rows, and lives until both are gone.
 CREATE TABLE relation (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     scope INTEGER NOT NULL,
@@ -179,7 +179,7 @@ CREATE TABLE relation (
     attributes TEXT,              -- JSON object
     revision INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    UNIQUE (subject, predicate, object, record)
+    UNIQUE (subject, predicate, object, record, subject_name, object_name)
 );
 CREATE INDEX relation_object ON relation (object);
 CREATE INDEX relation_revision ON relation (scope, revision);

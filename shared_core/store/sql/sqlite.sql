@@ -57,6 +57,10 @@ WHERE session = :session AND kind = 'turn' ORDER BY position DESC LIMIT :last;
 -- name: session_records
 SELECT seq, id FROM record WHERE session = :session ORDER BY position;
 
+-- name: insert_plain
+INSERT INTO record (scope, id, kind, text, source, importance, confidence, metadata, digest, words, shape, revision,
+    created_at, updated_at, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: insert_record
 INSERT INTO record (scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance,
     confidence, metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role,
@@ -294,18 +298,30 @@ UPDATE relation SET subject = :new, revision = :revision WHERE subject = :old AN
 -- name: respell_objects
 UPDATE relation SET object = :new, revision = :revision WHERE object = :old AND object_name = :name;
 -- name: find_relation
-SELECT id, confidence, attributes FROM relation WHERE subject = ? AND predicate = ? AND object = ? AND record = ?;
+SELECT id, confidence, attributes FROM relation WHERE subject = ? AND predicate = ? AND object = ? AND record = ?
+    AND subject_name = ? AND object_name = ?;
 -- name: add_relation
 INSERT INTO relation (scope, subject, predicate, object, record, subject_name, verb, object_name, confidence,
     attributes, revision, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id;
 -- name: retell_relation
 UPDATE relation SET confidence = ?, attributes = ?, revision = ? WHERE id = ?;
--- name: relation_count
-SELECT count(*) FROM relation WHERE subject = ? AND predicate = ? AND object = ?;
 -- name: relations_of_triple
 SELECT id, subject, predicate, object, record FROM relation
 WHERE subject IN (SELECT value FROM json_each(:subjects)) AND object IN (SELECT value FROM json_each(:objects))
     AND predicate = :predicate;
+-- name: relations_of_entities
+SELECT id, subject, predicate, object, record FROM relation WHERE subject IN (SELECT value FROM json_each(:entities))
+UNION SELECT id, subject, predicate, object, record FROM relation
+WHERE object IN (SELECT value FROM json_each(:entities));
+-- name: traits_of_entities
+SELECT entity, record FROM trait WHERE entity IN (SELECT value FROM json_each(:entities));
+-- name: aliases_of_entities
+SELECT entity, target, record FROM alias WHERE entity IN (SELECT value FROM json_each(:entities));
+-- name: relation_row
+SELECT subject, predicate, object FROM relation WHERE id = ?;
+-- name: tellings
+SELECT x.verb, x.confidence, x.attributes, r.id, x.created_at FROM relation x LEFT JOIN record r ON r.seq = x.record
+WHERE x.subject = ? AND x.predicate = ? AND x.object = ? ORDER BY x.id;
 -- name: relations_of_records
 SELECT id, subject, predicate, object, record FROM relation
 WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope;

@@ -1,0 +1,106 @@
+"""What a graph shows of itself: neighbours, paths, surroundings, a text for the prompt. Pure reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from shared_core.long_term.knowledge import Edge, Knowledge
+from shared_core.long_term.names import has_unspaced, predicate_key
+from shared_core.long_term.predicates import meaning_of
+from shared_core.long_term.values import Neighbour, Path, Relation, Subgraph
+
+_LONGEST_VALUE = 200  # characters of an attribute in the prompt
+
+
+def neighbours(known: Knowledge, node: int, predicate: str | None, inferred: bool) -> list[Neighbour]:
+    """What a node's relations lead to, told ones first."""
+    wanted = None if predicate is None else predicate_key(predicate)
+    meant = None if wanted is None else meaning_of(wanted)
+    found = []
+    for edge in known.edges(node):
+        if wanted is None or edge.predicate == wanted or meaning_of(edge.predicate) == meant:
+            other = edge.object if edge.subject == node else edge.subject
+            found.append(
+                Neighbour(name=known.name(other), relation=known.relation(edge), outgoing=edge.subject == node)
+            )
+    if inferred:
+        for fact in known.inferred(node):
+            if meant is None or meant.meaning == fact[1]:
+                other = fact[2] if fact[0] == node else fact[0]
+                relation = known.conclusion(fact)
+                found.append(Neighbour(name=known.name(other), relation=relation, outgoing=fact[0] == node))
+    return found
+
+
+def paths(known: Knowledge, start: int, end: int, depth: int, limit: int) -> list[Path]:
+    """The ways from one node to another over told relations, the shortest first."""
+    found = []
+    for edges in islice(known.ways(start, end, depth), limit):
+        names, at = [known.name(start)], start
+        for edge in edges:
+            at = edge.object if edge.subject == at else edge.subject
+            names.append(known.name(at))
+        found.append(Path(names=tuple(names), relations=tuple(known.relation(edge) for edge in edges)))
+    return found
+
+
+def subgraph(known: Knowledge, node: int, depth: int, limit: int) -> Subgraph:
+    """The told relations within `depth` steps of a node, the nearest first, at most `limit` of them."""
+    away = {node: 0}
+    edges: dict[Edge, None] = {}
+    complete = True
+    ring = [node]
+    for step in range(depth + 1):
+        ahead = []
+        for one in ring:
+            for edge in known.edges(one):
+                other = edge.object if edge.subject == one else edge.subject
+                if edge in edges or (step == depth and other not in away):
+                    continue
+                if len(edges) == limit:
+                    complete = False
+                    break
+                edges[edge] = None
+                if other not in away:
+                    away[other] = step + 1
+                    ahead.append(other)
+        ring = ahead
+    return Subgraph(
+        center=known.name(node),
+        entities=tuple(known.entity(one) for one in away),
+        relations=tuple(known.relation(edge) for edge in edges),
+        complete=complete,
+    )
+
+
+def text(known: Knowledge, node: int, most: int) -> str:
+    """A node and its surest relations, one a line, in the language of its name; told before inferred."""
+    edges = sorted(known.edges(node), key=lambda edge: (-edge.confidence, -max(edge.rows)))
+    relations = [known.relation(edge) for edge in edges[:most]]
+    facts = known.inferred(node)
+    if len(relations) < most:
+        relations += [known.conclusion(fact) for fact in facts[: most - len(relations)]]
+    return _written(known, node, relations, len(edges) + len(facts) - len(relations))
+
+
+def _written(known: Knowledge, node: int, relations: Sequence[Relation], more: int) -> str:
+    entity = known.entity(node)
+    chinese = has_unspaced(entity.name) or any(has_unspaced(relation.predicate) for relation in relations)
+    about = [entity.type] if entity.type else []
+    if entity.aliases:
+        about.append(("又名 " if chinese else "also ") + ("、" if chinese else ", ").join(entity.aliases))
+    about += [f"{key}: {str(value)[:_LONGEST_VALUE]}" for key, value in entity.attributes.items()]
+    head = " ".join(f"{entity.name} ({'; '.join(about)})".split()) if about else entity.name
+    lines = [f"- {relation}{_notes(relation, chinese)}" for relation in relations]
+    if more and lines:
+        lines.append(f"- ……另有 {more} 条" if chinese else f"- … and {more} more")
+    return "\n".join([head, *lines])
+
+
+def _notes(relation: Relation, chinese: bool) -> str:
+    notes = [("推断" if chinese else "inferred")] if relation.inferred else []
+    if relation.confidence < 1:
+        notes.append(f"{'置信度' if chinese else 'confidence'} {relation.confidence:.2g}")
+    return f" ({', '.join(notes)})" if notes else ""
+
