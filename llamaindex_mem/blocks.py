@@ -28,6 +28,7 @@ from shared_core.writing.redact import redacted
 
 logger = logging.getLogger(__name__)
 
+_SPARE = 1.25
 _TALK = 4  # messages that tell what is asked: the question and the talk before it
 # Two blocks of one user are told of a flush at the same moment; together they store it once.
 _storing = threading.Lock()
@@ -69,9 +70,12 @@ class _Block(Attached, BaseMemoryBlock[str]):
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """The content without its last memories, so many that `tokens_to_truncate` are gone; None without any left."""
+        if not content:  # LlamaIndex asks for this of a block that gave nothing, too
+            return None
         count = self._handle.memory.settings.token_counter or tokens.count
         head, entries, tail = _taken_apart(content)
-        goal = count(content) - tokens_to_truncate
+        # LlamaIndex counts with another tokenizer, and drops the whole block if too little went.
+        goal = count(content) - _SPARE * tokens_to_truncate
         while entries and count("\n".join([*head, *entries, *tail])) > goal:
             entries.pop()
         return "\n".join([*head, *entries, *tail]) if entries else None

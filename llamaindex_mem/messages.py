@@ -195,18 +195,24 @@ def decode(message: Message) -> ChatMessage:
     own = (message.payload or {}).get(PAYLOAD)
     if isinstance(own, dict):
         try:
-            return _own(own)
+            return _own(own, message)
         except (ValueError, TypeError, AttributeError, LookupError):
             logger.warning("a stored LlamaIndex message could not be read; its neutral form is given", exc_info=True)
     return _foreign(message)
 
 
-def _own(own: Mapping[str, Any]) -> ChatMessage:
+def _own(own: Mapping[str, Any], message: Message) -> ChatMessage:
     kwargs = unpack(own.get("additional_kwargs") or {})
     kwargs.pop("images", None)
+    blocks = list(own.get("blocks") or ())
+    # What a newer core wrote: calls go where an older one looks for them, thinking it has no place for.
+    kinds = {"tool_call": _ToolCallBlock, "thinking": _ThinkingBlock}
+    unknown = {kind for kind, known in kinds.items() if known is None}
+    if "tool_call" in unknown and any(block.get("block_type") == "tool_call" for block in blocks):
+        kwargs.setdefault("tool_calls", [_openai_call(call) for call in message.tool_calls])
     return ChatMessage(
         role=MessageRole(own["role"]),
-        blocks=[_block(block) for block in own.get("blocks") or ()],
+        blocks=[_block(block) for block in blocks if block.get("block_type") not in unknown],
         additional_kwargs=kwargs,
     )
 
@@ -242,7 +248,7 @@ def _foreign(message: Message) -> ChatMessage:
         kwargs["tool_call_id"] = message.tool_call_id
     if message.name:
         kwargs["name"] = message.name
-    content = message.content
+    content = message.content or None if message.tool_calls else message.content  # "" beside calls says nothing
     parts = [content] if isinstance(content, str | Mapping) else content or ()
     blocks = [block for part in parts for block in _foreign_part(part)]
     if _ToolCallBlock is not None:

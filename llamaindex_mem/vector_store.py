@@ -119,12 +119,13 @@ class TwinmemVectorStore(AttachedComponent, BasePydanticVectorStore):
             raise InvalidInput("this store embeds questions itself: give query_str, a vector alone can't be searched")
         if VectorStoreQueryMode(query.mode).value not in _MODES:
             raise InvalidInput(f"the mode {query.mode!r} is unknown here; known: {', '.join(sorted(_MODES))}")
-        where = self._where(query.filters, query.node_ids)
-        if query.doc_ids is not None:
+        # An index that leaves its texts to the store has no ids of its own and sends an empty list.
+        where = self._criteria(query.filters, query.node_ids or None)
+        if query.doc_ids:
             where["$and"].append({"metadata.ref_doc_id": {"$in": list(query.doc_ids)}})
         return {"query": query.query_str, "k": query.similarity_top_k, "kinds": ["item"], "where": where}
 
-    def _where(self, filters: MetadataFilters | None, node_ids: Sequence[str] | None) -> Where:
+    def _criteria(self, filters: MetadataFilters | None, node_ids: Sequence[str] | None) -> Where:
         parts: list[Where] = [{f"metadata.{_COLLECTION}": self.collection}]
         if node_ids is not None:
             parts.append({"id": {"$in": [self._id(node_id) for node_id in node_ids]}})
@@ -134,13 +135,13 @@ class TwinmemVectorStore(AttachedComponent, BasePydanticVectorStore):
 
     def get_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None) -> list[BaseNode]:
         """The nodes with these ids that pass the filters; without either all of the collection."""
-        return [_node(record) for record in self._records(self._where(filters, node_ids))]
+        return [_node(record) for record in self._records(self._criteria(filters, node_ids))]
 
     async def aget_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
         """Async twin of `get_nodes`."""
-        found = await self.scope.alist(kinds=["item"], where=self._where(filters, node_ids))
+        found = await self.scope.alist(kinds=["item"], where=self._criteria(filters, node_ids))
         return [_node(record) for record in found]
 
     def _records(self, where: Where) -> list[Record]:
@@ -150,7 +151,7 @@ class TwinmemVectorStore(AttachedComponent, BasePydanticVectorStore):
 
     def delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
         """Erase the nodes of a document."""
-        where = self._where(None, None)
+        where = self._criteria(None, None)
         where["$and"].append({"metadata.ref_doc_id": ref_doc_id})
         self._erase(where)
 
@@ -159,11 +160,11 @@ class TwinmemVectorStore(AttachedComponent, BasePydanticVectorStore):
     ) -> None:
         """Erase the nodes with these ids that pass the filters; without either, nothing: see `clear`."""
         if node_ids is not None or (filters is not None and filters.filters):
-            self._erase(self._where(filters, node_ids))
+            self._erase(self._criteria(filters, node_ids))
 
     def clear(self) -> None:
         """Erase the collection."""
-        self._erase(self._where(None, None))
+        self._erase(self._criteria(None, None))
 
     def _erase(self, where: Where) -> None:
         for record in self._records(where):

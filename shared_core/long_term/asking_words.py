@@ -11,8 +11,8 @@ AUXILIARY = frozenset("do does did is are was were be been being am has have had
 BE = frozenset("is are was were be am".split())
 NEGATION = frozenset("not no never none nothing nobody without except neither nor nt cannot cant".split())
 FILLER = frozenset(
-    "a an the our my your his her its their these those all any some of currently now please tell me us know you"
-    " just exactly there currently".split()
+    "a an the our my your his her its their these those all any some currently now please tell me us know you"
+    " just exactly there".split()
 )
 POSSESSIVE_FILLER = frozenset("our your their its his her".split())
 SELF = frozenset({"i", "me", "myself"})

@@ -8,6 +8,7 @@ digraph would keep one of them. The only module that imports networkx.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -81,6 +82,7 @@ class Knowledge:
         self.reshapes = _NEVER  # when the next alias or trait does: then all is built anew
         self.names: dict[int, str] = {}
         self.stems: dict[tuple[str, ...], set[int]] | None = None  # filled by whoever asks by stems
+        self.predicates: Counter[str] = Counter()  # of edges
         self._ids: dict[str, int] = {}
         self._target: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
@@ -167,6 +169,7 @@ class Knowledge:
             edge = Edge(subject, told.predicate, object_)
             self.graph.add_edge(subject, object_, told.predicate, edge=edge)
             self._facts.setdefault(edge.fact, {})[edge] = None
+            self.predicates[edge.predicate] += 1
         else:
             edge = data["edge"]
         edge.rows[told.row] = told
@@ -189,6 +192,7 @@ class Knowledge:
             if edge.rows:
                 continue
             self.graph.remove_edge(edge.subject, edge.object, edge.predicate)
+            self.predicates[edge.predicate] -= 1
             fact = edge.fact
             del self._facts[fact][edge]
             if not self._facts[fact]:

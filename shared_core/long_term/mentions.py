@@ -11,6 +11,7 @@ from shared_core.long_term.names import UNSPACED, has_unspaced
 from shared_core.long_term.predicates import lemmas
 
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+|\S")
+_PLAIN = re.compile(r"[^\W_]+(?: [^\W_]+)*")
 _LONGEST = 24  # tokens in the longest name that is looked for
 _LONGEST_STEMS = 6
 
@@ -76,13 +77,18 @@ def _at(known: Knowledge, text: str, words: list[Token], start: int, never: Coll
 
 
 def by_stems(known: Knowledge, phrase: str) -> set[int]:
-    """The nodes whose name has the same stems, in the same order."""
+    """The notions whose name has the same stems, in the same order.
+
+    Notions only: "queues" are each a queue, but the Adams are no Adam. Nor are C, C++ and C# one.
+    """
+    if not _PLAIN.fullmatch(phrase.lower()):
+        return set()
     if known.stems is None:
         known.stems = {}
         for node, key in known.named():
-            if not has_unspaced(key):
+            if _PLAIN.fullmatch(key) and not has_unspaced(key):
                 stems = lemmas(key)
                 if 0 < len(stems) <= _LONGEST_STEMS:
                     known.stems.setdefault(stems, set()).add(node)
-    found = known.stems.get(lemmas(phrase), set())
-    return {known.root(node) for node in found if known.root(node) in known.graph}
+    found = {node for node in known.stems.get(lemmas(phrase), ()) if node in known.graph}
+    return {node for node in found if known.name(node).islower() or known.closure.subjects("is_a", node)}

@@ -48,7 +48,7 @@ MEANINGS = (
     ),
     Meaning(
         "uses",
-        "use|is using|make use of|utilize|utilise|rely on|run on|adopt|build with|build on|power by|"
+        "use|make use of|utilize|utilise|rely on|run on|adopt|build with|build on|power by|"
         "使用|采用|用|运用|利用|用到|选用",
         inverse="use by|adopt by|utilize by",
     ),
@@ -77,7 +77,7 @@ MEANINGS = (
     Meaning("born_in", "bear in|born in|born at|born|出生|出生于|出生在|生于", gives="birthplace|出生地"),
     Meaning(
         "located_in",
-        "locate in|locate at|locate|situate in|base in|be in|is in|is located in|is based in|headquarter in|in|"
+        "locate in|locate at|locate|situate in|base in|be in|is in|headquarter in|in|"
         "位于|坐落|坐落于|坐落在|在|地处|总部位于|总部在",
         gives="location|headquarters|所在地|位置|地点|总部",
     ),

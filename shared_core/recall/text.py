@@ -18,9 +18,9 @@ import unicodedata
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 from shared_core.errors import MissingExtra
-from itertools import chain
 
 # Scripts cut into pairs: Han, kana, Hangul (spaced, but glued to its particles), Thai, Lao, Burmese, Khmer.
 _UNSPACED = (

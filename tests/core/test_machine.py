@@ -19,7 +19,9 @@ IDS = st.sampled_from(["r0", "r1", "r2", "r3"])
 SESSIONS = st.sampled_from(["monday", "monday", "星期二"])
 FILLERS = st.sampled_from(["note about", "the dog ate", "关于", "co-op's C++"])
 METADATA = st.dictionaries(
-    st.sampled_from(["tag", "n", "标签"]), st.one_of(st.integers(0, 3), st.sampled_from(["a", "b"]), st.none()), max_size=2
+    st.sampled_from(["tag", "n", "标签"]),
+    st.one_of(st.integers(0, 3), st.sampled_from(["a", "b"]), st.none()),
+    max_size=2,
 )
 MESSAGE_IDS = st.one_of(st.none(), st.sampled_from(["m0", "m1", "m2", "m3", "m4"]))
 
@@ -78,7 +80,7 @@ class MemoryMachine(RuleBasedStateMachine):
         records = self.scope(user).add_many([" ", *items, "\u3000"])
         assert len(records) == len(items)
         for item, record in zip(items, records, strict=True):
-            self.facts[user, record.id] = (str(item["text"]), dict(item["metadata"]))  # type: ignore[call-overload]
+            self.facts[user, record.id] = (str(item["text"]), dict(item["metadata"]))
             assert record == self.scope(user).get(record.id)
 
     @rule(user=WHO, data=st.data(), filler=FILLERS, metadata=METADATA)
@@ -230,4 +232,4 @@ class MemoryMachine(RuleBasedStateMachine):
 
 
 TestMemory = MemoryMachine.TestCase
-TestMemory.settings = settings(max_examples=settings.default.max_examples, stateful_step_count=40)  # type: ignore[union-attr]
+TestMemory.settings = settings(max_examples=settings.default.max_examples, stateful_step_count=40)

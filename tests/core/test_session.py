@@ -121,7 +121,7 @@ BAD_MESSAGES: list[tuple[Any, type[Exception]]] = [
     ([{"role": "user", "content": "x", "colour": 1}], ValueError),
     ([{"role": "user", "content": "x", "id": 5}], TypeError),
     ([{"role": "user", "content": "x", "id": ""}], ValueError),
-    ([{"role": "user", "content": "x", "created_at": datetime(2025, 1, 1)}], ValueError),  # noqa: DTZ001
+    ([{"role": "user", "content": "x", "created_at": datetime(2025, 1, 1)}], ValueError),
     ([{"role": "assistant", "content": None, "tool_calls": [5]}], TypeError),
     ([{"role": "user", "content": [{"type": "image", "data": b"bytes"}]}], TypeError),
     ([{"role": "user", "content": "x", "payload": {"loop": object()}}], TypeError),
@@ -267,7 +267,7 @@ def test_an_update_that_meets_another_update_leaves_a_vector_for_the_text_that_s
         embedder.meanwhile = lambda: scope.update("x", "fourth")
         memory._engine.model.forget()
         scope.update("x", "third")
-        assert scope.get("x").text == "third"  # type: ignore[union-attr]
+        assert scope.get("x").text == "third"
         assert memory.check().ok
 
 
@@ -292,7 +292,10 @@ def test_r10_a_settings_object_shared_by_two_memories_is_never_changed() -> None
 
     shared = Settings(window={"max_turns": 1})
     before = shared.model_dump()
-    with AgentMemory.open(embedder="hashing", settings=shared) as one, AgentMemory.open(embedder="hashing", settings=shared) as two:
+    with (
+        AgentMemory.open(embedder="hashing", settings=shared) as one,
+        AgentMemory.open(embedder="hashing", settings=shared) as two,
+    ):
         one.scope(user="a").session("s").add_messages(turn(0))
         assert two.scope(user="a").session("s").messages() == []
         assert two.scope(user="a").list() == []
@@ -319,7 +322,7 @@ def test_r11_a_system_message_is_extra_and_first_and_negative_sizes_are_refused(
             chat.window(**wrong)
     for last in (-1, True, 1.5):
         with pytest.raises(InvalidInput):
-            chat.messages(last=last)  # type: ignore[arg-type]
+            chat.messages(last=last)
 
 
 @pytest.mark.parametrize(("last", "expected"), [(0, 0), (1, 1), (3, 3), (4, 4), (99, 4), (None, 4)])
@@ -370,7 +373,7 @@ def test_a_context_keeps_to_its_budget_and_never_repeats_the_window(scope: Scope
         assert not shown & {h.record.message_id for h in context.hits if h.record.message_id}
     for wrong in (0, -1, True, 1.5):
         with pytest.raises(InvalidInput):
-            chat.context("x", max_tokens=wrong)  # type: ignore[arg-type]
+            chat.context("x", max_tokens=wrong)
 
 
 @pytest.mark.parametrize("query", ["", " ", "？", [], None])
@@ -417,9 +420,9 @@ def test_a_conversation_that_ended_goes_on_with_its_next_message(chat: Session) 
 def test_a_session_needs_a_name(scope: Scope) -> None:
     for name in ("", " ", None):
         with pytest.raises(ValueError, match="empty"):
-            scope.session(name)  # type: ignore[arg-type]
+            scope.session(name)
     with pytest.raises(InvalidType):
-        scope.session(5)  # type: ignore[arg-type]
+        scope.session(5)
 
 
 def test_messages_keep_their_order_whatever_their_times_say(chat: Session, clock: ManualClock) -> None:

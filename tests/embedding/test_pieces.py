@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from shared_core.embedding.pieces import pieces
 
 TEXT = st.lists(
-    st.sampled_from(["word ", "Sentence end. ", "长句子没有空格", "。", "\n", "x" * 50, "  ", "why? ", "\u3000", "a", "\t"]), max_size=80
+    st.sampled_from(
+        ["word ", "Sentence end. ", "长句子没有空格", "。", "\n", "x" * 50, "  ", "why? ", "\u3000", "a", "\t"]
+    ),
+    max_size=80,
 ).map("".join)
 
 
@@ -49,6 +52,13 @@ def test_pieces_end_with_sentences_where_they_can() -> None:
 
 def test_a_megabyte_is_cut_in_linear_time() -> None:
     begin = time.perf_counter()
-    for text in ("x" * 1_000_000, "word " * 200_000, "字" * 1_000_000, ". " * 500_000, "\n" * 1_000_000, "a. " * 300_000):
+    for text in (
+        "x" * 1_000_000,
+        "word " * 200_000,
+        "字" * 1_000_000,
+        ". " * 500_000,
+        "\n" * 1_000_000,
+        "a. " * 300_000,
+    ):
         assert len(pieces(text)) <= 256
     assert time.perf_counter() - begin < 15

@@ -253,3 +253,22 @@ def test_str_and_convenience_methods(history: TwinmemChatMessageHistory) -> None
     history.add_user_message("u")
     history.add_ai_message("a")
     assert str(history) == "Human: u\nAI: a"
+
+
+def test_lc_s5_12_two_processes_append_to_one_file(path: Path, python: Callable[..., str]) -> None:
+    script = """
+import sys
+from langchain_core.messages import HumanMessage
+from langchain_mem import TwinmemChatMessageHistory
+from shared_core import AgentMemory
+memory = AgentMemory.open(sys.argv[1], embedder="hashing")
+history = TwinmemChatMessageHistory("s", user="u", memory=memory)
+for i in range(100):
+    history.add_message(HumanMessage(f"{sys.argv[2]} {i}"))
+"""
+    with futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda name: python(script, path, name), "ab"))
+    with AgentMemory.open(path, embedder="hashing") as memory:
+        got = texts(TwinmemChatMessageHistory("s", user="u", memory=memory))
+    assert sorted(got) == sorted(f"{name} {i}" for name in "ab" for i in range(100))
+    assert [t for t in got if t.startswith("a")] == [f"a {i}" for i in range(100)]

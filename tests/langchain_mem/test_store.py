@@ -513,3 +513,59 @@ def test_expired_items_are_erased_by_writes_if_asked(memory: AgentMemory, clock:
     clock.advance(minutes=2)
     store.put(MINE, "new", {"text": "tea"})
     assert memory.check().records == 1
+
+
+# ---------------------------------------------------------------------- the rest of section 5, and the oracle
+
+
+def test_lc_s5_6_two_users_say_the_same_in_one_batch(any_store: TwinmemStore) -> None:
+    any_store.batch([PutOp(("memories", user), "k", {"text": "same words"}) for user in ("alice", "bob")])
+    for user in ("alice", "bob"):
+        assert keys(any_store.search(("memories", user), query="same words")) == ["k"]
+    assert len(any_store.search(("memories",), query="same words")) == 2
+
+
+def test_lc_s5_8_an_item_without_the_filtered_field_does_not_abort_the_search(any_store: TwinmemStore) -> None:
+    any_store.put(MINE, "has", {"text": "tea", "n": 5, "s": "b"})
+    any_store.put(MINE, "has not", {"text": "tea"})
+    for condition in ({"n": {"$gt": 1}}, {"s": {"$gt": "a"}}, {"n": {"$lte": 5}}):
+        assert keys(any_store.search(MINE, filter=condition)) == ["has"]
+        assert keys(any_store.search(MINE, query="tea", filter=condition)) == ["has"]
+
+
+def test_an_own_model_orders_as_the_exact_cosine_does(memory: AgentMemory) -> None:
+    import numpy as np
+
+    model = Words()
+    store = TwinmemStore(memory, index={"dims": 128, "embed": words(), "fields": ["t[*]"]})
+    rng = np.random.default_rng(7)
+    vocabulary = [f"w{i}" for i in range(40)]
+    values = {f"{n:03d}": [" ".join(rng.choice(vocabulary, 4)) for _ in range(1 + n % 3)] for n in range(200)}
+    store.batch([PutOp(("d",), key, {"t": texts}) for key, texts in values.items()])
+    for _ in range(20):
+        query = " ".join(rng.choice(vocabulary, 3))
+        asked = np.array(model.embed_query(query))
+        exact = {key: max(float(asked @ model.embed_query(text)) for text in texts) for key, texts in values.items()}
+        found = store.search(("d",), query=query, limit=25)
+        floor = sorted(exact.values(), reverse=True)[24]
+        assert len(found) == 25
+        for item in found:
+            assert item.score == pytest.approx(exact[item.key], abs=2e-3)  # vectors are kept in float16
+            assert exact[item.key] >= floor - 2e-3
+        scores = [item.score or 0.0 for item in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_the_owner_filters_by_what_lies_inside_a_value(store: TwinmemStore) -> None:
+    store.put(MINE, "a", {"text": "tea", "place": {"city": "Lyon", "n": 3}})
+    store.put(MINE, "b", {"text": "tea", "place": "Lyon"})
+    scope = store.memory.scope(user="alice")
+    for where in (
+        {"place": {"$match": {"city": "Lyon"}}},
+        {"place": {"$match": {"n": {"$gte": 3}, "x": {"$exists": False}}}},
+    ):
+        assert [r.metadata["text"] for r in scope.list(where=where)] == ["tea"]
+        assert [h.record.id for h in scope.search("tea", where=where)] == [r.id for r in scope.list(where=where)]
+    for wrong in ({}, "Lyon", {"n": {"$near": 1}}):
+        with pytest.raises(InvalidInput):
+            scope.list(where={"place": {"$match": wrong}})

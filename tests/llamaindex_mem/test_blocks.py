@@ -18,6 +18,7 @@ from llama_index.core.memory import BaseMemoryBlock, FactExtractionMemoryBlock, 
 
 from llamaindex_mem import AsyncTwinmemChatStore, TwinmemFactBlock, TwinmemRecallBlock
 from shared_core import AgentMemory, Settings, TwinmemError
+from shared_core.short_term import tokens
 
 
 def user(text: str, **kwargs: Any) -> ChatMessage:
@@ -34,7 +35,8 @@ async def llama_memory() -> AsyncIterator[Callable[..., Memory]]:
     made: list[Memory] = []
 
     def make(session: str, *blocks: Any, **kwargs: Any) -> Memory:
-        memory = Memory.from_defaults(session_id=session, memory_blocks=list(blocks), tokenizer_fn=str.split, **kwargs)
+        kwargs.setdefault("tokenizer_fn", str.split)
+        memory = Memory.from_defaults(session_id=session, memory_blocks=list(blocks), **kwargs)
         made.append(memory)
         return memory
 
@@ -182,7 +184,7 @@ async def test_li_issue_4_and_32_m_a_block_over_the_budget_gives_up_its_last_mem
     assert shorter.endswith("</memories>")
     assert content.startswith(shorter.removesuffix("\n</memories>")), "not the last ones were given up"
     assert await block.atruncate(content, 10_000) is None
-    memory = llama_memory("monday", block, token_limit=90)
+    memory = llama_memory("monday", block, token_limit=150, tokenizer_fn=lambda text: [0] * tokens.count(text))
     await memory.aput(user("Which tea story did Alice tell?"))
     found = await whole(memory)
     assert 0 < found.count("- [") < 10

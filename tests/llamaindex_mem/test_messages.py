@@ -245,6 +245,21 @@ def test_li_31_a_block_of_a_newer_core_becomes_a_text_and_the_rest_stays() -> No
     assert [block.text for block in decode(neutral).blocks] == ["x", "[hologram]"]
 
 
+def test_li_31_an_older_core_reads_calls_where_it_looks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = ToolCallBlock(tool_call_id="1", tool_name="search", tool_kwargs={"q": "tea"})
+    written = [
+        encode(assistant(ThinkingBlock(content="hm"), TextBlock(text="x"), block)),
+        Message(role="assistant", content="x", tool_calls=({"id": "1", "name": "search", "args": {"q": "tea"}},)),
+    ]
+    monkeypatch.setattr("llamaindex_mem.messages._ToolCallBlock", None)
+    monkeypatch.setattr("llamaindex_mem.messages._ThinkingBlock", None)
+    function = {"name": "search", "arguments": '{"q": "tea"}'}
+    for message in written:
+        found = decode(message)
+        assert found.blocks == [TextBlock(text="x")]
+        assert found.additional_kwargs == {"tool_calls": [{"id": "1", "type": "function", "function": function}]}
+
+
 @pytest.mark.parametrize(
     "payload",
     [{}, {"role": "alien"}, {"role": "user", "blocks": 7}, {"role": "user", "additional_kwargs": [1]}, []],

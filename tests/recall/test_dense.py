@@ -98,7 +98,9 @@ def test_r35_no_search_ever_gives_row_minus_one() -> None:
 def test_past_the_limit_lists_find_nearly_what_exact_search_finds() -> None:
     centres = unit(40, 24, 1)
     chance = np.random.default_rng(2)
-    vectors = centres[chance.integers(0, 40, 4_000)] + 0.35 * chance.standard_normal((4_000, 24)).astype(np.float32) / 24**0.5
+    vectors = (
+        centres[chance.integers(0, 40, 4_000)] + 0.35 * chance.standard_normal((4_000, 24)).astype(np.float32) / 24**0.5
+    )
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     faiss, numpy = both(24, exact_limit=1_000, probes=32)
     for start in range(0, 4_000, 300):  # crosses the limit, and is trained anew as it doubles

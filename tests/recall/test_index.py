@@ -55,7 +55,9 @@ def built_anew(scope: Scope) -> ScopeIndex:
     with engine.store.read() as tx:
         number = scope._find(tx) or 0
         revision = tx.rows("scope_horizon", {"scope": number})[0][0]
-        index.apply(tx.each("changed", {"scope": number, "revision": -1, "embedder": engine.embedder(tx)}), [], revision)
+        index.apply(
+            tx.each("changed", {"scope": number, "revision": -1, "embedder": engine.embedder(tx)}), [], revision
+        )
     return index
 
 
@@ -228,7 +230,8 @@ def test_a_cache_too_small_for_two_scopes_still_gives_everyone_their_own(monkeyp
         assert memory.check().ok
 
 
-def test_an_index_further_behind_than_the_log_of_erasures_is_built_anew(monkeypatch: pytest.MonkeyPatch, path: Path
+def test_an_index_further_behind_than_the_log_of_erasures_is_built_anew(
+    monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
     """Otherwise it would go on answering with what another process has erased."""
     monkeypatch.setattr(ledger, "_LOG", 3)

@@ -59,12 +59,12 @@ def test_any_history_scores_as_the_plain_formula(monkeypatch: pytest.MonkeyPatch
         index, documents, size = LexicalIndex(), {}, 0
         for what, argument in steps:
             if what == "add":
-                index.add([packed(words) for words in argument])  # type: ignore[attr-defined]
-                for words in argument:  # type: ignore[attr-defined]
+                index.add([packed(words) for words in argument])
+                for words in argument:
                     documents[size] = words
                     size += 1
             elif what == "remove" and size:
-                slot = int(argument) % size  # type: ignore[call-overload]
+                slot = int(argument) % size
                 index.remove(slot)
                 documents.pop(slot, None)
             elif what == "keep":
@@ -85,7 +85,9 @@ def test_any_history_scores_as_the_plain_formula(monkeypatch: pytest.MonkeyPatch
 
 def test_a_realistic_scope_ranks_as_the_plain_formula() -> None:
     chance = random.Random(5)
-    documents = {slot: [int(chance.paretovariate(0.6)) % 500 for _ in range(chance.randrange(1, 40))] for slot in range(3_000)}
+    documents = {
+        slot: [int(chance.paretovariate(0.6)) % 500 for _ in range(chance.randrange(1, 40))] for slot in range(3_000)
+    }
     index = LexicalIndex()
     for start in range(0, 3_000, 700):
         index.add([packed(documents[slot]) for slot in range(start, min(3_000, start + 700))])

@@ -18,7 +18,7 @@ UNIT = st.floats(0, 1)
 
 
 def record(**more: object) -> Record:
-    return Record(**{"id": "x", "kind": "fact", "text": "x", "created_at": NOW, "updated_at": NOW, **more})  # type: ignore[arg-type]
+    return Record(**{"id": "x", "kind": "fact", "text": "x", "created_at": NOW, "updated_at": NOW, **more})
 
 
 @given(st.floats(-1, 1), UNIT, UNIT)
@@ -72,7 +72,9 @@ def test_no_hit_shows_more_than_the_one_before_it(scores: list[float]) -> None:
 
 def test_a_score_does_not_depend_on_what_else_is_remembered() -> None:
     """A threshold that works today has to work tomorrow."""
-    embedder = FixedEmbedder({"tea?": [1, 0], "green tea": [0.6, 0.8], "milk": [0, 1], "minus": [-1, 0], "tea!": [1, 0]})
+    embedder = FixedEmbedder(
+        {"tea?": [1, 0], "green tea": [0.6, 0.8], "milk": [0, 1], "minus": [-1, 0], "tea!": [1, 0]}
+    )
     with AgentMemory.open(embedder=embedder) as memory:
         scope = memory.scope(user="alice")
         scope.add("green tea", id="green")

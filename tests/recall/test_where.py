@@ -24,7 +24,18 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def looked_at(record: Record, key: str) -> Any:
-    fields = {"kind", "type", "source", "importance", "seen", "pinned", "entities", "event_time", "created_at", "status"}
+    fields = {
+        "kind",
+        "type",
+        "source",
+        "importance",
+        "seen",
+        "pinned",
+        "entities",
+        "event_time",
+        "created_at",
+        "status",
+    }
     if key in fields:
         value = getattr(record, key)
         value = list(value) if isinstance(value, tuple) else value
@@ -116,7 +127,9 @@ def conditions(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 TESTS = st.one_of(
-    st.dictionaries(KEYS, st.one_of(SIMPLE.filter(lambda v: not isinstance(v, dict)), conditions(SIMPLE)), min_size=1, max_size=2),
+    st.dictionaries(
+        KEYS, st.one_of(SIMPLE.filter(lambda v: not isinstance(v, dict)), conditions(SIMPLE)), min_size=1, max_size=2
+    ),
     st.dictionaries(st.sampled_from(["event_time", "created_at"]), st.one_of(TIMES, conditions(TIMES)), min_size=1),
 )
 WHERE = st.recursive(
@@ -139,7 +152,9 @@ def many() -> Iterator[Scope]:
 
 
 @given(records=st.lists(RECORDS, max_size=4), where=WHERE, data=st.data())
-def test_r29_a_list_and_a_search_give_what_the_filter_says(many: Scope, records: list[Any], where: Any, data: Any) -> None:
+def test_r29_a_list_and_a_search_give_what_the_filter_says(
+    many: Scope, records: list[Any], where: Any, data: Any
+) -> None:
     many.add_many([{"text": "walrus", "id": f"{n}", **record} for n, record in enumerate(records)])
     if many.count() and data.draw(st.booleans()):
         id = data.draw(st.sampled_from([r.id for r in many.list()]))
@@ -197,11 +212,15 @@ def test_r29_filters_find_exactly_what_they_name(ten: Scope, where: Any, expecte
     [
         {"n": {"$like": 1}}, {"$nor": [{"n": 1}]}, {"$gt": 3}, {"n": {"$gt": 1, "plain": 2}}, {"$and": []}, {"$or": {}},
         {"$not": [{"n": 1}]}, {"$not": {}}, {"$and": [{}]}, {"n": {"$in": 3}}, {"n": {"$in": "abc"}}, {"n": {"$exists": 1}},
-        {"n": object()}, {"n": b"x"}, {3: 1}, "n = 3", [("n", 3)], {"accesses": 1}, {"created_at": datetime(2025, 1, 1)},  # noqa: DTZ001
+        {"n": object()}, {"n": b"x"}, {3: 1}, "n = 3", [("n", 3)], {"accesses": 1}, {"created_at": datetime(2025, 1, 1)},
     ],
 )  # fmt: skip
 def test_r29_a_filter_that_can_not_be_read_is_an_error_never_an_open_door(ten: Scope, where: Any) -> None:
-    for attempt in (lambda: ten.list(where=where), lambda: ten.search("note", where=where), lambda: ten.count(where=where)):
+    for attempt in (
+        lambda: ten.list(where=where),
+        lambda: ten.search("note", where=where),
+        lambda: ten.count(where=where),
+    ):
         with pytest.raises((InvalidInput, InvalidType)):
             attempt()
 
@@ -227,7 +246,7 @@ def test_a_word_that_looks_like_a_field_name_opens_nothing(scope: Scope) -> None
     scope.add("new", id="new", metadata={"note": "status", "status": "x"})
     with scope._engine.store.write() as tx:
         tx.run("mark_changed", (10**6, 1))
-        tx._connection.execute("UPDATE record SET status = 'superseded' WHERE id = 'old'")  # type: ignore[attr-defined]
+        tx._connection.execute("UPDATE record SET status = 'superseded' WHERE id = 'old'")
         tx.run("bump_scope", {"scope": 1})
     for where in ({"note": "status"}, {"metadata.status": {"$ne": "status"}}):
         assert [r.id for r in scope.list(where=where)] == ["new"]
@@ -236,7 +255,9 @@ def test_a_word_that_looks_like_a_field_name_opens_nothing(scope: Scope) -> None
 
 
 def test_a_parsed_filter_is_a_value() -> None:
-    assert parse({"a": 1, "$or": [{"b": 2}, {"c": {"$gt": 3}}]}) == parse({"a": 1, "$or": [{"b": 2}, {"c": {"$gt": 3}}]})
+    assert parse({"a": 1, "$or": [{"b": 2}, {"c": {"$gt": 3}}]}) == parse(
+        {"a": 1, "$or": [{"b": 2}, {"c": {"$gt": 3}}]}
+    )
     assert parse({}) is parse(None) is None
 
 

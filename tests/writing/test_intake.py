@@ -11,7 +11,7 @@ import pytest
 
 from shared_core import Message, Settings
 from shared_core.errors import InvalidInput, InvalidType
-from shared_core.recall.text import terms, term_id
+from shared_core.recall.text import term_id, terms
 from shared_core.store.ledger import turn_id
 from shared_core.store.rows import instant, load, micros
 from shared_core.writing.intake import Intake, digest, embedded_text, fraction, identifier, kind_of, storable
@@ -41,7 +41,10 @@ def test_only_facts_and_rules_without_an_id_are_told_apart_by_their_text() -> No
     for kind in ("event", "summary", "item"):
         assert INTAKE.record("x", now=NOW, kind=kind).digest is None
     assert digest("fact", " ｘ\n", None) == digest("fact", "x", None)
-    assert len({digest(*a) for a in (("fact", "x", None), ("rule", "x", None), ("fact", "x", 0), ("fact", "X", None))}) == 4
+    assert (
+        len({digest(*a) for a in (("fact", "x", None), ("rule", "x", None), ("fact", "x", 0), ("fact", "X", None))})
+        == 4
+    )
     assert -(2**63) <= digest("fact", "any", 5) < 2**63  # fits an SQLite integer
 
 
@@ -51,7 +54,9 @@ def test_a_turn_is_keyed_by_its_session_and_message_id() -> None:
         "turn", turn_id("monday", "m1"), "m1", "user", "Ann", None,
     )  # fmt: skip
     assert INTAKE.turn(Message(role="user", content="hi"), "monday", now=NOW).id is None
-    rich = INTAKE.turn(Message(role="assistant", content=[{"type": "text", "text": "a"}], tool_calls=({"id": "c"},)), "s", now=NOW)
+    rich = INTAKE.turn(
+        Message(role="assistant", content=[{"type": "text", "text": "a"}], tool_calls=({"id": "c"},)), "s", now=NOW
+    )
     assert rich.text == "a"
     assert load(rich.body) == {"content": [{"type": "text", "text": "a"}], "tool_calls": [{"id": "c"}]}
 

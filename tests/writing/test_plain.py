@@ -17,7 +17,9 @@ from shared_core.writing.plain import plain
 from shared_core.writing.redact import redacted
 
 JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5)
+    ),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
     max_leaves=8,
 )
@@ -52,7 +54,7 @@ def test_r72_subclasses_become_the_plain_types() -> None:
     [
         (b"x", InvalidType), ({1: 2}, InvalidType), (object(), InvalidType), (1j, InvalidType), ({None: 1}, InvalidType),
         (float("nan"), InvalidInput), (np.float32("inf"), InvalidInput), (np.array([1, float("nan")]), InvalidInput),
-        (datetime(2025, 1, 1), InvalidInput), (np.array([object()]), InvalidType),  # noqa: DTZ001
+        (datetime(2025, 1, 1), InvalidInput), (np.array([object()]), InvalidType),
     ],
 )  # fmt: skip
 def test_r72_what_json_can_not_hold_is_refused_and_located(value: Any, error: type[Exception]) -> None:
@@ -81,7 +83,12 @@ def test_without_a_redactor_nothing_changes(value: Any) -> None:
 def test_a_redactor_reaches_every_text_but_ids_and_types() -> None:
     given = {"id": "s1", "type": "s2", "deep": [{"text": "s3", "n": 5, "tool_call_id": "s4"}], "pair": ("s5", None)}
     found = redacted(given, lambda text: text.replace("s", "*"))
-    assert found == {"id": "s1", "type": "s2", "deep": [{"text": "*3", "n": 5, "tool_call_id": "s4"}], "pair": ("*5", None)}
-    assert given["deep"][0]["text"] == "s3"  # type: ignore[index]
+    assert found == {
+        "id": "s1",
+        "type": "s2",
+        "deep": [{"text": "*3", "n": 5, "tool_call_id": "s4"}],
+        "pair": ("*5", None),
+    }
+    assert given["deep"][0]["text"] == "s3"
     # An id that is no plain string hides nothing: what lies inside it is redacted.
     assert redacted({"id": {"text": "s"}}, lambda text: "*") == {"id": {"text": "*"}}

@@ -11,6 +11,7 @@ from shared_core.writing.extraction import english_words as w
 from shared_core.writing.extraction import times
 from shared_core.writing.extraction.clauses import sentences
 from shared_core.writing.extraction.english_clauses import (
+    UNLIKELY,
     UNREAL,
     Predication,
     Subject,
@@ -105,7 +106,7 @@ def _remember(told: str, talk: _Talk) -> None:
     for part in parts(told):
         if not UNREAL.search(part):
             _part(part, talk)
-    if len(talk.found) == before:
+    if len(talk.found) == before and (talk.speaker == USER or re.search(r"\b(?:my|our)\b|\d", told)):
         told = told.strip(" .,")
         talk.found.append(_make(Said("noted", told), told, talk, when=None))
     talk.found[before:] = [replace(f, explicit=True, importance=max(0.9, f.importance), confidence=1.0) for f in talk.found[before:]]
@@ -116,6 +117,8 @@ def _rule(sentence: str, talk: _Talk) -> bool:
     match = _RULE.match(sentence)
     if match is None or _CALL_ME.search(sentence):
         return False
+    if talk.speaker != USER and not re.search(r"\b(?:answer|repl|respon|from now on)", sentence, re.IGNORECASE):
+        return False  # what two people tell each other to do
     said = next(group for group in match.groups() if group)
     if match["prefer"]:
         said = f"give {said}"
@@ -132,23 +135,30 @@ def _rule(sentence: str, talk: _Talk) -> bool:
 # ---------------------------------------------------------------------- clauses
 
 
+_AHEAD: Final = re.compile(r"\b(?:(?:am|are|is) (?:\w+ly |also |just |not )?\w+ing|will|have an?|has an?)\b")
+
+
 def _part(part: str, talk: _Talk) -> None:
     """The clauses of a part, each with the subject and the time it may have from its neighbour."""
     said, part = special(part)
     for one, clause in said:
-        when = next((m.when for m in times.english(clause, talk.at)), None) if one.predicate not in ("birthday",) else None
-        talk.found.append(_make(one, clause, talk, when))
+        talk_when = one.predicate not in ("birthday", "runs")
+        when = next((m.when for m in times.english(clause, talk.at) if not m.future), None) if talk_when else None
+        talk.found.append(_make(one, _third_person(clause, talk), talk, when))
     inherited: Subject | None = None
     lead: times.Mention | None = None
     first = True
     for clause in clauses(part):
-        mentions = times.english(clause, talk.at)
+        mentions = times.english(clause, talk.at, ahead=_AHEAD.search(clause) is not None) if times.HINT.search(clause) else []
         bare = _without(clause, mentions)
         mention = next((m for m in mentions if m.when is not None), None)
         if not bare.strip(" .,"):
             lead = mention or lead
             if mention and not first:
                 _date_last(talk, mention)
+            continue
+        if UNLIKELY.search(bare):
+            inherited = None
             continue
         who = subject(bare, inherited=inherited, antecedent=talk.antecedent)
         first = False
@@ -190,7 +200,7 @@ def _clause(clause: str, bare: str, who: Subject, mention: times.Mention | None,
         return
     for one in _read(said, who, mention):
         polarity = one.polarity if one.polarity is not None else True
-        ended = one.ended or said.ended or (said.tense == "d" and _ends(said, one.predicate))
+        ended = one.ended or said.ended or (said.tense == "d" and one.polarity is None and _ends(said, one.predicate))
         if said.negated and not one.ended:
             if one.predicate not in _NEGATABLE and not (one.predicate == "visited" and said.tense == "f"):
                 continue
@@ -233,6 +243,8 @@ def _read(said: Predication, who: Subject, mention: times.Mention | None) -> lis
         return [plan]
     if said.future:
         return []
+    if not said.verb and said.tense == "h" and not said.negated:
+        return [Said("practises", said.form)]
     if said.verb == "be":
         return being(said, who)
     if said.verb == "have":
@@ -240,6 +252,9 @@ def _read(said: Predication, who: Subject, mention: times.Mention | None) -> lis
     if said.verb == "stand":
         return READERS["taste"](said.rest, "likes") if said.negated else []
     verb = w.verbs().get(said.form)
+    several = who.kin.endswith("s") or who.kin == "children" or " and " in who.name
+    if not who.own and not several and said.tense == "p" and not said.negated and verb and "third" not in verb.forms:
+        return []  # a name takes "likes": before "like" it was no name
     for frame in verb.frames if verb else ():
         if (rest := _after(frame.particles, said.rest)) is None or not _fits(frame.tenses, said, who):
             continue
@@ -313,6 +328,7 @@ def _plan(said: Predication) -> Said | None:
 
 # ---------------------------------------------------------------------- the fact
 
+_BEFORE_VERB: Final = re.compile(r"(?:(?:also|just|really|usually|always|both|still|often|mostly|totally|absolutely|even|only|already|currently|definitely) )+")
 _THIRD_FORM: Final = {"am": "is", "have": "has", "do": "does", "are": "is", "were": "was"}
 
 
@@ -324,19 +340,24 @@ def _readable(clause: str, who: Subject, talk: _Talk) -> str:
         if talk.speaker == USER:
             return f"I {clause[clause.index(body[:12]):] if body and body[:12] in clause else body}" if not re.search(r"\b(?:I|[Ww]e)\b", clause) else clause
         tail = clause[clause.index(body[:12]) :] if body and body[:12] in clause else body
-        first, _, more = tail.partition(" ")
+        lead = _BEFORE_VERB.match(tail)
+        first, _, more = tail[lead.end() if lead else 0 :].partition(" ")
         verb = w.verbs().get(first.lower())
         if first.lower() in _THIRD_FORM:
             first = _THIRD_FORM[first.lower()]
         elif verb and "base" in verb.forms and "past" not in verb.forms:
             first += "es" if first.endswith(("s", "x", "z", "ch", "sh", "o")) else "s"
-        sentence = f"{talk.speaker} {first} {more}".strip()
+        sentence = f"{talk.speaker} {lead[0] if lead else ''}{first} {more}".strip()
     else:
         sentence = clause if who.name and who.name in clause else f"{_naming(who, talk)} {body}"
-    if talk.speaker != USER:
-        sentence = re.sub(r"\b[Mm]y\b", f"{talk.speaker}'s", sentence)
-        sentence = re.sub(r"\bI\b", talk.speaker, sentence)
-    return sentence
+    return _third_person(sentence, talk)
+
+
+def _third_person(sentence: str, talk: _Talk) -> str:
+    if talk.speaker == USER:
+        return sentence
+    sentence = re.sub(r"\b(?:[Mm]y|[Oo]ur)\b", f"{talk.speaker}'s", sentence)
+    return re.sub(r"\bI am\b", f"{talk.speaker} is", sentence) if "I am" in sentence else re.sub(r"\bI\b", talk.speaker, sentence)
 
 
 def _make(one: Said, text: str, talk: _Talk, when: datetime | None, *, third: bool = False) -> Extracted:

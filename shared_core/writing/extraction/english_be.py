@@ -43,19 +43,27 @@ _SPECIAL: Final = [
     ("birthday", re.compile(r"\bI was born (?:on |in )(?P<it>(?:(?:\w+ )?\d[\w, ]*|\w+ \d\w*,? \d{4}))$", re.IGNORECASE)),
     ("favourite", re.compile(rf"\b{_WHO} (?:all-time )?favou?rite (?P<kin>[\w -]{{2,25}}?) (?:of all time )?(?:is|are)(?P<no> not)? (?P<it>(?!when|how|that|the one|because).+)$", re.I)),
     ("kinname", re.compile(rf"\b{_WHO} {_KIN}(?:'s name is| is called| is named) {_NAME}")),
-    ("also_called", re.compile(rf"\b(?:(?:everyone|everybody|people|my friends|friends) (?:just )?calls? me|call me|I go by|my nickname is|they call me) {_NAME}")),
+    ("also_called", re.compile(rf"\b(?i:(?:everyone|everybody|people|my friends|friends) (?:just )?calls? me|call me|I go by|my nickname is|they call me) {_NAME}")),
     ("attribute", re.compile(rf"\b{_WHO} (?P<kin>blood type|height|weight|shoe size|star sign|nationality|time ?zone) is (?P<it>.+)$", re.IGNORECASE)),
     ("works_as", re.compile(rf"\b{_WHO} (?:job|profession|occupation) is (?:being )?(?P<it>an? .+)$", re.IGNORECASE)),
     ("studies", re.compile(rf"\b{_WHO} major is (?P<it>.+)$", re.IGNORECASE)),
     ("age", re.compile(rf"\bI (?:just |recently |finally )?turned (?P<it>{_NUMBER})\b(?! (?:people|heads|pages))", re.IGNORECASE)),
-    ("lost", re.compile(r"\bI was (?P<it>laid off)")),
+    ("lost", re.compile(r"\bI (?:was|got) (?P<it>laid off|fired|let go)")),
+    ("pet", re.compile(rf"\bI (?:have |just |already )?named (?:him|her|it|my (?:dog|cat|puppy|kitten|pup)|the (?:dog|cat|puppy|kitten|pup)) {_NAME}")),
+    ("died", re.compile(rf"\b[Mm]y {_KIN}(?: [A-Z]\w+)? (?:just |recently |sadly )*(?P<it>passed away|died)\b")),
+    ("favourite one", re.compile(r"^(?P<it>[A-Z\"][\w' :-]{2,40}?) (?:is|are) (?:definitely |probably |also )*one of my (?:all-time )?favou?rites?(?: [\w ]{3,20})?$")),
+    ("hobby", re.compile(r"^(?P<it>[A-Z][\w' -]{2,40}?) (?:is|are|has been|have been) (?:always |really )?(?:one of )?(?:my|our) (?:biggest |main |true |greatest |favou?rite |other |number one )*(?:passions?|hobb(?:y|ies))$")),
+    ("hobby", re.compile(r"^(?P<it>[\w' -]{2,30}?) (?:is|are) (?:definitely )?(?:my|our) (?:top pick|go-to|favou?rites?|fave)$")),
+    ("runs", re.compile(r"^(?!.*\b(?:want|dream|ideal|future|someday|thinking|would|wish|hop(?:e|ing)|plan|start|starting|open|opening|own a)\b).*?\b(?P<who>[Mm]y) (?P<it>(?:(?:own|online|new|little|small|dance|clothing|clothes|yoga|coffee|pet|book) )*(?:store|shop|studio|bakery|restaurant|cafe|startup|business|salon|biz))\b(?! (?:plan|idea|trip|card|class|partner|model|owner)|'s plan)")),
+    ("won", re.compile(r"\bI (?:just |recently |finally |also )?got (?:a )?(?P<it>promot)(?:ed|ion)\b(?! to)")),
+    ("graduated", re.compile(r"\bI (?:just |recently |finally )?(?P<it>graduated)\b(?! from| with)")),
 ]  # fmt: skip
 
 
 def special(part: str) -> tuple[list[tuple[Said, str]], str]:
     """The set phrases of a part, with the clause each stands in, and what is left of the part."""
     found: list[tuple[Said, str]] = []
-    if not re.search(r"\b(?:is|are|me|born|by|was|turned)\b", part):
+    if not re.search(r"\b(?:is|are|me|born|by|was|turned|got|graduated|died|away|been|my)\b", part):
         return found, part
     for kind, pattern in _SPECIAL:
         match = pattern.search(part)
@@ -67,7 +75,7 @@ def special(part: str) -> tuple[list[tuple[Said, str]], str]:
         owner = None if who.lower() in ("my", "our") else who[:-2]
         for one in _special(kind, it, groups.get("kin") or "", owner, bool(groups.get("no"))):
             found.append((one, match[0]))
-        if kind != "lost":
+        if kind not in ("lost", "died", "runs"):
             part = part[: match.start()] + part[match.end() :]
     return found, part
 
@@ -79,15 +87,22 @@ def _special(kind: str, it: str, kin: str, owner: str | None, negated: bool) -> 
         return [Said(kind, it, subject=owner)] if is_name(it) or kind == "name" else []
     if kind == "favourite":
         category = " ".join(_CATEGORIES.get(word, word) for word in kin.lower().split())
-        category = re.sub(r"^(?:thing|part|memory|way|moment)s?\b.*", "", re.sub(r"s$", "", category) if category not in ("class",) else category)
+        category = re.sub(r"^.*\b(?:thing|part|memory|way|moment|one|to|of|from|place)s?\b.*", "", re.sub(r"s$", "", category) if category not in ("class",) else category)
         it = tidy(re.sub(r"\s+(?:because|since|as|so|which|by far|these days|right now|with)\b.*$|,.*$", "", " " + it))
         return [Said(f"favourite {category}", it, subject=owner, polarity=not negated)] if category and sound(it, 8) else []
+    if kind == "runs":
+        return [Said("runs", re.sub(r"^own ", "", it))]
     if kind == "attribute":
         return [Said(kin.lower().replace("timezone", "time zone"), tidy(it), subject=owner)]
     if kind == "works_as":
         return job(it, "works_as")
-    if kind == "lost":
-        return [Said("lost", "job")]
+    if kind in ("lost", "won", "graduated"):
+        return [Said(*{"lost": ("lost", "job"), "won": ("won", "promotion"), "graduated": ("completed", "graduation")}[kind])]
+    if kind == "died":
+        return [Said("lost", kin.lower())] if kin.lower() in w.KIN or kin.lower() in w.PETS else []
+    if kind in ("favourite one", "hobby"):
+        return [Said("likes", part[0].lower() + part[1:] if kind == "hobby" else part) for part in re.split(r" and | & ", it) if sound(part, 5)
+                and part.lower() not in w.NOT_NAMES]
     return [Said(kind, it if kind in ("address", "phone", "email") else tidy(it), subject=owner)] if it else []
 
 
@@ -160,10 +175,13 @@ def being(said: Predication, who: Subject) -> list[Said]:  # noqa: C901  one com
     if (match := _DIET.match(rest)) and match[1].lower().replace(" ", "-") in w.DIETS:
         diet = match[1].lower().replace(" ", "-")
         return [Said("allergic_to", "lactose")] if diet == "lactose-intolerant" else [Said("diet", match[1].lower())]
-    if (match := _FAN.match(rest)) and said.tense == "p":
+    if (match := _FAN.match(rest)) and said.tense in "pf":
         return [s for s in taste(match[1] or match[2], "likes") if not re.match(r"(?:the|this|that|it)\b", match[1] or match[2])]
     if (match := _MEMBER.match(rest)) and _has(match[1], _GROUPS):
         return group("the " + match[1] if not re.match(r"(?:the|a|an|my|our)\b", match[1]) else match[1], "member_of")
+    if (match := re.match(r"(?:really |very |so |quite |a bit |terribly )*(?:afraid|scared|terrified) of (.+)$", rest)) and said.tense == "p":
+        found = phrase(match[1], longest=3)
+        return [Said("fears", found)] if found and not found.split()[0].endswith("ing") and found.lower().endswith("s") else []
     if rest.lower() in _ADJECTIVES:
         return [Said(_ADJECTIVES[rest.lower()], rest.lower())]
     return _noun(rest, said, who)
@@ -247,7 +265,11 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
         found = phrase(match[1] or match[2], longest=4)
         return [Said("allergic_to", found)] if found and said.tense == "p" else []
     if said.tense == "d" and not said.ended:
-        return []
+        found = phrase(rest, longest=4) if re.match(r"an? ", rest) else None
+        events = w.words("picnic barbecue bbq sleepover party bonfire wedding photoshoot interview audition recital gig")
+        return [Said("did", found, polarity=True)] if found and set(words_of(found)[-1:]) & events else []
+    if said.negated and re.match(r"(?:dairy|gluten|nuts|peanuts|sugar|caffeine|alcohol|seafood|shellfish|meat|lactose|milk|eggs)\b", rest):
+        return [Said("eats", phrase(rest) or rest)]
     named = re.match(r"(.+?),?\s+(?:named|called)\s+([A-Z][\w'-]+)", rest)
     found = phrase(named[1] if named else rest)
     if found is None or set(words_of(found)) & w.words("feeling question headache meeting problem lot fun time faith party talk chat blast"):

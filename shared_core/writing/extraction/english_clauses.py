@@ -19,7 +19,7 @@ _CONTRACTIONS: Final = [
     (re.compile(r"\b([Hh]e|[Ss]he|[Ii]t|[Tt]here|[Tt]hat)'s\b"), r"\1 is"),
     (re.compile(r"\b([Nn]ame|[Bb]irthday|[Ee]mail|[Nn]umber)'s (?=[A-Z\d+]|\S+@)"), r"\1 is "),
     (re.compile(r"\b[Gg]onna\b"), "going to"), (re.compile(r"\b[Ww]anna\b"), "want to"), (re.compile(r"\b[Gg]otta\b"), "have to"),
-    (re.compile(r"\bI have got\b(?= (?:a|an|two|three|no|some|\d))"), "I have"), (re.compile(r"\bi\b(?!\.)"), "I"),
+    (re.compile(r"\b(?:I|We|we) have got\b(?= (?:a|an|two|three|no|some|\d))"), "I have"), (re.compile(r"\bi\b(?!\.)"), "I"),
     (re.compile(r"\b[Nn]o more (?=\w+ing\b)"), "no longer "), (re.compile(r"\bworkin\b"), "working"),
 ]  # fmt: skip
 
@@ -39,13 +39,17 @@ def spelled_out(text: str) -> str:
 
 UNREAL: Final = re.compile(
     r"\b(?:if|unless|wish(?:es|ed|ing)?|imagine|suppos(?:e|ing)|pretend(?:ing)?|assum(?:e|ing)|may ?be|perhaps|prob(?:ably)?|possibly"
-    r"|might|rumou?r|apparently|allegedly|supposedly|reportedly|they say|for (?:example|instance)|as an example|hypothetically"
+    r"|rumou?r|apparently|allegedly|supposedly|reportedly|they say|for (?:example|instance)|as an example|hypothetically"
     r"|i guess|i bet|i suppose|not sure|no idea|hopefully|ideally|some ?day|one day|in theory|kidding|joking|jk|sarcasm|let's say"
-    r"|say i|as though|yeah right|oh sure|oh great|almost|nearly|in (?:the|this|that|her|his|a|my) (?:novel|book|film|movie|story"
+    r"|say i|as though|yeah right|oh sure|oh great|in (?:the|this|that|her|his|a|my) (?:novel|book|film|movie|story"
     r"|game|show|series|dream|song|poem)|dream(?:ed|t|ing)|translate|role-?play|like i|would|could|should|sounds? like|looks? like"
     r"|seems? like|feels? like|it is not like|what about|how about|e\.g)\b|(?:^|\s)/s\b",
     re.IGNORECASE,
 )  # fmt: skip
+UNLIKELY: Final = re.compile(
+    r"\b(?:might|could|should|would|almost|nearly|(?:sounds?|looks?|seems?|feels?|felt) like|when I (?:have|get|own|move|am))\b", re.IGNORECASE
+)
+"""What takes back its own clause, where `UNREAL` takes back all up to the next "but"."""
 _RESET: Final = re.compile(r"\s*;\s*|,?\s+(?:but|however|although|though|whereas)\b,?\s*|\.\.\.\s*|…\s*", re.IGNORECASE)
 
 
@@ -58,8 +62,8 @@ def _break() -> re.Pattern[str]:
         + "|this|that|am|is|are|was|were|have|has|had|do not|does not|" + "|".join(past + now) + r")\b"
     named = r"(?:[A-Z][\w-]+ (?:is|has|was|" + "|".join(form for form, v in w.verbs().items() if v.forms & {"past", "third"}) + r")\b)"
     return re.compile(
-        r"\s*(?:,(?!\d)|:(?=\s)|[()\[\]–—~]|\s-+\s|--)\s*(?:(?:and|so|because|since|while|when|which|then|as|plus)\s+)?"
-        rf"|\s+(?:and then|and|so that|so|because|cause|cuz|since|then|plus|while|when|where|which|who|as|after|before|until|&)\s+(?={start}|{named})"
+        r"\s*(?:,(?!\d)|:(?=\s)|[()\[\]–—~]|\s-+\s|--|(?<=\w)-\s)\s*(?:(?:and|so|because|since|while|which|then|as|plus)\s+)?"
+        rf"|\s+(?:and then|and|so that|so|because|cause|cuz|since|then|plus|while|where|which|who|as|after|before|until|&)\s+(?={start}|{named})"
     )  # fmt: skip
 
 
@@ -84,12 +88,12 @@ _LEAD: Final = re.compile(
     r"|actually|recently|lately|currently|wow|sure|thanks|fun fact|guess what|you know|to be honest|as for me|for me|in fact"
     r"|personally|right now|these days|nowadays|since then|finally|luckily|fortunately|unfortunately|sadly|just so you know|fyi"
     r"|speaking of which|besides|ever since|years ago|at the moment|meanwhile|as you know|like i said|correction|for context"
-    r"|on another note|on a different note|good news|big news|exciting news|great news)\b[\s,:!]*)+",
+    r"|on another note|on a different note|good news|big news|exciting news|great news|just(?= (?:I|we|my)\b)|I (?:just |also )?(?:want(?:ed)?|have|had|am (?:so |really |super )?(?:excited|happy|thrilled|pumped|stoked)) to (?:tell you(?: about it)?|let you know|say|share(?: with you)?|announce|report)(?: that)?(?= I )|(?:I am )?(?:so |really |very )?(?:glad|happy|proud|grateful|thankful|stoked)(?: that)?(?= (?:I|we) )|it has been \w+)\b[\s,:!]*)+",
     re.IGNORECASE,
 )
-_OWN: Final = re.compile(r"(?:(?:[A-Z][\w-]+|my [\w-]+(?: [\w-]+)?|me|us|the kids|my \w+ and \w+)(?:, [A-Z][\w-]+)? and )?(?:I|[Ww]e)\b\s*|(?:[Mm]e|[Mm]y [\w-]+) and (?:[A-Z][\w-]+|my [\w-]+)\s+(?=went|moved|bought|got|adopted|visited|are|were|have)")
+_OWN: Final = re.compile(r"(?:[Mm]y|[Oo]ur) team\s+|(?:(?:[A-Z][\w-]+|my [\w-]+(?: [\w-]+)?|me|us|the kids|my \w+ and \w+)(?:, [A-Z][\w-]+)? and )?(?:I|[Ww]e)\b\s*|(?:[Mm]e|[Mm]y [\w-]+) and (?:[A-Z][\w-]+|my [\w-]+)\s+(?=went|moved|bought|got|adopted|visited|are|were|have)")
 _KIN: Final = re.compile(
-    r"(?:(?P<own>[Mm]y|[Oo]ur)|(?P<owner>[A-Z][\w-]+)'s) (?:(?:best|older|elder|younger|little|big|twin|late|dear|close|old|new|eldest|"
+    r"(?:(?P<own>[Mm]y|[Oo]ur|[Tt]he(?= kids\b))|(?P<owner>[A-Z][\w-]+)'s) (?:(?:best|older|elder|younger|little|big|twin|late|dear|close|old|new|eldest|"
     r"oldest|youngest|lovely|beautiful|good|eldest|step|half|former|current|ex) )*(?P<kin>[\w-]+)(?:,? (?:named |called )?(?P<name>[A-Z][\w-]+)\b(?!'s))?,?\s+"
 )
 _NAMED: Final = re.compile(r"(?P<name>[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d+)){0,3})\s+(?=[a-z])")
@@ -97,6 +101,7 @@ _ITEM: Final = re.compile(
     r"(?:[Tt]he|[Oo]ur|[Mm]y) (?P<name>(?:[\w-]+ ){0,3}?[\w-]+) (?=(?:now |also |currently |no longer )?"
     r"(?:uses|use|belongs|runs on|depends on|is written in|is built with|is a|is an|does not use)\b)"
 )
+_DOING: Final = re.compile(r"([A-Z][a-z]+ing) (.+?) (?:was|has been|made|gave|helped|showed|taught)\b")
 _PRONOUN: Final = re.compile(r"(?:She|she|He|he)\b\s*")
 
 
@@ -116,6 +121,8 @@ class Subject:
 def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | None) -> Subject | None:
     """The subject of a clause; a clause that begins with its verb has that of the one before."""
     clause = _LEAD.sub("", clause)
+    if (match := _DOING.match(clause)) and (doing := w.verbs().get(match[1].lower())) and "ing" in doing.forms:
+        return Subject(True, f"{w.pasts().get(doing.base, match[1])} {match[2]}")
     if match := _OWN.match(clause):
         return Subject(True, clause[match.end() :])
     if (match := _KIN.match(clause)) and (match["kin"].lower() in w.KIN or match["kin"].lower() in w.PETS):
@@ -127,9 +134,8 @@ def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | Non
         return Subject(False, clause[match.end() :], match["name"], item=True)
     if match := _NAMED.match(clause):
         parts_ = match["name"].split()
-        if all(p.lower().strip(".") not in w.NOT_NAMES for p in parts_):
+        if all(p.lower().strip(".") not in w.NOT_NAMES for p in parts_) and parts_[0].lower() not in w.verbs() and parts_[0].lower() not in _BE:
             return Subject(False, clause[match.end() :], match["name"])
-        return None
     if (match := _PRONOUN.match(clause)) and antecedent is not None:
         return Subject(False, clause[match.end() :], antecedent.name, antecedent.kin, antecedent.owner, heard=True)
     first = re.match(r"(?:(?:just|also|then|now|even|recently|finally|already) )*([a-z][\w-]*)", clause, re.IGNORECASE)
@@ -139,6 +145,8 @@ def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | Non
     verb = w.verbs().get(word)
     if inherited is not None and (verb or word in _BE or word in _HAVE or word in _DO):
         return Subject(inherited.own, clause, inherited.name, inherited.kin, inherited.owner, inherited.item)
+    if word == "been" and inherited is None:
+        return Subject(True, "have " + clause[0].lower() + clause[1:])
     dropped = verb is not None and "past" in verb.forms and "base" not in verb.forms and "third" not in verb.forms
     if dropped and inherited is None and not re.search(r"\b(?:you|your|by)\b", clause):
         return Subject(True, clause)
@@ -214,7 +222,7 @@ def predication(text: str) -> Predication | None:  # noqa: C901  one pass over a
             if word == "can" and nxt in ("play", "speak"):
                 i += 1
                 continue
-            if word == "can" and nxt == "not" and _next_word(tokens, i + 2) in ("stand", "eat", "drink"):
+            if word == "can" and nxt == "not" and _next_word(tokens, i + 2) in ("stand", "eat", "drink", "have"):
                 i += 1
                 continue
             return None
@@ -252,10 +260,14 @@ def predication(text: str) -> Predication | None:  # noqa: C901  one pass over a
     if aspect == "w":  # "I was working at the time" is scenery
         return None
     base, forms = _base(word)
+    if aspect == "h" and word in w.ACTIVITIES and not re.match(r"(?!for\b|since\b|about\b|a lot\b|lately\b|and\b)\w", rest):
+        return Predication("", word, "h", rest, negated, ended, future)
     if base is None:
         if aspect == "g" and word.endswith("ing"):
             return Predication("", word, "g", rest, negated, ended, future)
         return Predication("", word, "p", rest, negated, ended, True) if future else None
+    if not aspect and "ing" in forms and not forms & {"base", "past", "third"}:
+        return None  # "keep learning", "love reading": no statement of its own
     tense = aspect or _tense(word, forms, past=past)
     return Predication(base, word, tense, rest, negated, ended, future)
 

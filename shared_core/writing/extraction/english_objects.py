@@ -34,7 +34,7 @@ _CUT: Final = re.compile(
     r"\s+(?:for|with|without|in|at|on|from|to|by|during|after|before|since|as|through|near|over|under|behind|because|so"
     r"|when|while|if|that|which|who|where|than|like|but|until|along|together|instead|into|onto|around|back|out|up|off"
     r"|just|and i|and we|and it|and they|and my|there|here|called|named|using|is|was|are|were|has|have|i|we|he|she|they|it"
-    r"|full|made|right|has|makes|helps|via|due|thanks|despite|against|between|alongside|last|next)\b.*$",
+    r"|full-time|part-time|made|right|has|makes|helps|via|due|thanks|despite|against|between|alongside|last|next)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
 _CUT_PLACE: Final = re.compile(
@@ -43,7 +43,7 @@ _CUT_PLACE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CUT_TOPIC: Final = re.compile(
-    r"\s+(?:for|with|without|because|so|when|while|if|that|which|who|where|after|before|since|as|to|by|during|but|until"
+    r"\s+(?:'cause|for|with|without|because|so|when|while|if|that|which|who|where|after|before|since|as|to|by|during|but|until"
     r"|together|at|is|was|i|we|he|she|it|they|and i|and it|has|have|right|just)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -51,7 +51,7 @@ _TAIL: Final = re.compile(
     r"(?:\s+(?:too|now|again|today|lately|recently|these days|right now|at the moment|a lot|so much|very much|as well|well"
     r"|anymore|any more|any longer|already|together|though|here|there|also|myself|ourselves|a bit|once|twice|yet|regularly"
     r"|currently|instead|full[- ]time|part[- ]time|soon|lol|haha|btw|by the way|for sure|most|best|more|actually|either"
-    r"|everywhere|anywhere|in general|honestly|man|of course|all the time|from home|remotely|originally|of mine|and))+$",
+    r"|everywhere|anywhere|in general|honestly|man|of course|all the time|from home|remotely|originally|of mine|and|coming up|anyway|lined up|planned|for fun))+$",
     re.IGNORECASE,
 )
 _ADDRESSEE: Final = re.compile(r"\b(?:you|your|yours|yourself|ya|u|ur)\b", re.IGNORECASE)
@@ -85,7 +85,7 @@ _NO_TRIP: Final = w.words(
 _NO_GERUND: Final = w.words(
     "seeing hearing knowing being having talking chatting getting thinking looking feeling realizing noticing making"
     " wondering letting telling giving trying going doing coming finding taking keeping putting saying sharing catching"
-    " to off out over by from with up in on at as again seeing understanding believing working taking"
+    " caring being to off out over by from with up in on at as again seeing understanding believing working taking"
 )
 _TASTES_WITH_THE: Final = w.words(
     "outdoors beach mountains ocean sea city countryside rain snow cold heat piano guitar sun water"
@@ -93,8 +93,17 @@ _TASTES_WITH_THE: Final = w.words(
 _ABSTRACT: Final = w.words(
     "way idea color colors colour colours view design quote message sound look vibe feeling fact energy combo detail details"
     " freedom support passion enthusiasm attitude spirit change changes process experience journey story pic photo picture"
-    " rush thrill sense challenge satisfaction creativity atmosphere art painting"
+    " rush thrill sense challenge satisfaction creativity atmosphere art painting theme games"
 )
+
+
+_NO_END: Final = w.words("it them this that these those him her us me you they what how when one ones everyone everything something")
+_NOT_MADE: Final = w.words(
+    "difference decision plan change changes friends list life future way progress effort impact choice mark connection connections"
+    " name note notes career community environment space confidence strength relationship relationships memories bond"
+    " support trust moment career resilience path conclusion blank lot bit"
+)
+_BLANK: Final = w.words("event place thing meeting show party project appointment stuff class game world trip course activity goal goals")
 
 
 def tidy(text: str) -> str:
@@ -195,7 +204,7 @@ def job(rest: str, predicate: str) -> list[Said]:
     found = re.sub(r"^(?:new|current|proud)\s+", "", found)
     at = (
         org(match[2], "works_at")
-        if match[2] and (match[2][0].isupper() or match[2].startswith(("a ", "an ", "the ")))
+        if match[2] and (match[2][0].isupper() or match[2].startswith(("a ", "an ")) or " at the " in rest)
         else []
     )
     return [Said(predicate, found), *at]
@@ -212,7 +221,7 @@ def employer(rest: str, predicate: str) -> list[Said]:
 def topic(rest: str, predicate: str) -> list[Said]:
     """What one works on."""
     found = phrase(rest, _CUT_TOPIC)
-    if found is None or words_of(found)[0].endswith("ing") or words_of(found)[0] in ("myself", "how", "getting"):
+    if found is None or found.lower() in _BLANK or words_of(found)[0].endswith("ing") or words_of(found)[0] in ("myself", "how", "getting"):
         return []
     return [Said(predicate, found)] if found[0].isupper() or _STARTS_NOUN.match(rest.strip()) else []
 
@@ -232,17 +241,21 @@ def taste(rest: str, predicate: str) -> list[Said]:
     rest = rest.strip()
     first = words_of(rest)[:1]
     if not first or first[0] in w.words("this these those that it when how what your you being seeing having him her them his"
-                                        " their if where to"):  # fmt: skip
+                                        " their if where to all not every both"):  # fmt: skip
+        return []
+    if re.search(r"\s(?:that|which|who|how|what|this|these|those|it|them)\b", rest):
         return []
     found = tidy(re.sub(r"\s+(?:because|since|so|but|when|while|if|as|and it|it|that|which|although|cause|whenever|is|are|and i"
-                        r"|and we|just|especially|to|where|for|too)\b.*$", "", " " + rest, flags=re.IGNORECASE))  # fmt: skip
-    if not sound(found, 8) or _has(found, _ABSTRACT) or (words_of(found)[0] in _NO_GERUND and not found.startswith(("getting up", "taking "))):
+                        r"|and we|just|especially|where|too)\b.*$", "", " " + rest, flags=re.IGNORECASE))  # fmt: skip
+    if not sound(found, 8) or (_has(found, _ABSTRACT) and found not in ("painting", "art")) or (words_of(found)[0] in _NO_GERUND and not found.startswith(("getting up", "taking "))):
         return []
     if first[0] == "the" and not (_head(found) in _TASTES_WITH_THE or found[0].isupper()):
         return []
     if first[0] in ("my", "our") and not _has(found, w.PETS | w.words("job work garden hometown city")):
         return []
-    if first[0] in ("a", "an") or not found[0].isalnum():
+    if first[0] in ("a", "an") or not found[0].isalnum() or found in ("playing", "trying", "characters", "working", "stories"):
+        return []
+    if (cut := re.search(r"\ban? (\w+)$", found)) and cut[1].lower() in w.EVALUATIONS | w.words("safe supportive positive new healthy fun"):
         return []
     return [Said(predicate, found)]
 
@@ -279,6 +292,14 @@ def thing(rest: str, predicate: str) -> list[Said]:
     return [Said(predicate, found)] if ok else []
 
 
+def novel(rest: str, predicate: str) -> list[Said]:
+    """Something come upon: with its article, and a thing rather than a feeling."""
+    found = phrase(rest, longest=6)
+    if found is None or not re.match(r"\s*(?:an?|the perfect|two|three) ", rest) or _has(found, _NOT_MADE | _ABSTRACT | w.words("lot job home")):
+        return []
+    return [Said(predicate, found)] if len(words_of(found)) > 1 else []
+
+
 def adoptee(rest: str, predicate: str) -> list[Said]:
     """A pet, or a child."""
     named = re.match(r"(.+?),?\s+(?:named|called)\s+([A-Z][\w'-]+)", rest)
@@ -309,7 +330,7 @@ def ownable(rest: str, predicate: str) -> list[Said]:
         return []
     if named and _has(found, w.PETS):
         return pet(named[2], found)
-    if re.match(r"(?:the|his|her|their|this|that)\b", rest.strip()) and predicate == "owns":
+    if re.match(r"(?:the|his|her|their|that)\b", rest.strip()) and predicate == "owns":
         return []
     return [Said(predicate, found)]
 
@@ -338,11 +359,23 @@ def trip(rest: str, predicate: str) -> list[Said]:
     if found is None:
         return []
     first, head = words_of(found)[0], _head(found)
-    if first in _NO_TRIP or head in _NO_TRIP or first.endswith("ly"):
+    if first in _NO_TRIP or head in _NO_TRIP or first.endswith("ly") or found.lower() in _BLANK:
         return []
     if _has(found, w.HAPPENINGS):
         return [Said("attended", found)] if predicate == "visited" else []
     return [Said(predicate, found)] if found[0].isupper() or _STARTS_NOUN.match(rest) else []
+
+
+def tookto(rest: str, predicate: str) -> list[Said]:
+    """"took the kids to X": a visit."""
+    match = re.match(r"(?:my|our|the) [\w' -]{2,25}? to ((?:an?|the|my|our) .+|[A-Z].+)$", rest.strip())
+    return trip(match[1], predicate) if match and not re.search(r"\b(?:time|chance|opportunity|way|steps?)\b", rest) else []
+
+
+def newjob(rest: str, predicate: str) -> list[Said]:
+    """"got a part-time job"."""
+    found = phrase(rest, longest=4)
+    return [Said(predicate, found)] if found and _head(found) in ("job", "gig", "internship") and re.match(r"\s*(?:an?|my) ", rest) else []
 
 
 def tripto(rest: str, predicate: str) -> list[Said]:
@@ -358,7 +391,7 @@ def tripto(rest: str, predicate: str) -> list[Said]:
     if found and _has(
         found,
         w.words(
-            "hike hikes trip vacation safari cruise honeymoon ride walk tour retreat run pilgrimage expedition picnic camping drive"
+            "hike hikes trip vacation safari cruise honeymoon ride walk tour retreat run swim jog pilgrimage expedition picnic camping drive"
         ),
     ):
         return [Said("did", found)]
@@ -368,7 +401,7 @@ def tripto(rest: str, predicate: str) -> list[Said]:
 def happening(rest: str, predicate: str) -> list[Said]:
     """An event one is at."""
     found = phrase(rest)
-    if found is None or not (_STARTS_NOUN.match(rest.strip()) or found[0].isupper() or _has(found, w.HAPPENINGS)):
+    if found is None or found.lower() in _BLANK or not (_STARTS_NOUN.match(rest.strip()) or found[0].isupper() or _has(found, w.HAPPENINGS)):
         return []
     return [Said(predicate, found)]
 
@@ -376,7 +409,7 @@ def happening(rest: str, predicate: str) -> list[Said]:
 def gathering(rest: str, predicate: str) -> list[Said]:
     """A class, a team or the like."""
     found = phrase(rest)
-    if found is None or not _has(found, w.GATHERINGS | w.HAPPENINGS):
+    if found is None or not _has(found, w.GATHERINGS | w.HAPPENINGS) or _head(found).rstrip("s") in ("walk", "drive", "game", "camp"):
         return []
     return [Said("attended" if predicate == "attended" else predicate, found)] if len(words_of(found)) > 1 else []
 
@@ -411,12 +444,12 @@ def begun(rest: str, predicate: str) -> list[Said]:
 
 def done(rest: str, predicate: str) -> list[Said]:
     """What one finishes."""
-    found = phrase(rest)
-    if found is None or words_of(rest)[0] in ("up", "off", "with", "it", "what", "this", "that"):
+    found = title(rest) or phrase(rest)
+    if found is None or words_of(rest)[0] in ("up", "off", "with", "it", "what", "that"):
         return []
     return (
         [Said(predicate, found)]
-        if _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") or found[0].isupper()
+        if re.match(r"\s*(?:this|these) ", rest) or _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") or found[0].isupper()
         else []
     )
 
@@ -429,12 +462,72 @@ def _with(lexicon: frozenset[str], longest: int = _LONGEST) -> Callable[[str, st
     return read
 
 
+def prize(rest: str, predicate: str) -> list[Said]:
+    """A prize: what the phrase ends in."""
+    found = phrase(rest)
+    if found is None or not (_head(found).rstrip("s") in w.PRIZES or re.match(r"(?:first|second|third) (?:place|prize)", found)):
+        return []
+    return [] if re.match(r"\s*(?:his|her|their|this|that)\b", rest) else [Said(predicate, found)]
+
+
+def loss(rest: str, predicate: str) -> list[Said]:
+    """Somebody or something lost: one's own."""
+    found = phrase(rest, longest=3)
+    return [Said(predicate, found)] if found and _has(found, w.LOSSES) and re.match(r"\s*(?:my|our|a|an|the)\b", rest) else []
+
+
+def title(rest: str) -> str | None:
+    """A title at the start of a text, with the small words inside it."""
+    match = re.match(r"(?:(?:[A-Z][\w'’:-]*|\d+)(?:\s+(?:(?:of|the|with|and|a|in|to|for|on|at|from)\s+){0,2}(?=[A-Z]))?){2,}[\w'’-]*", rest)
+    return match[0].strip() if match and not re.match(r"I\b", rest) else None
+
+
 def work(rest: str, predicate: str) -> list[Said]:
     """Something made: its head is a work."""
+    rest = re.sub(r"^(?:(?:my|our) [\w-]+|him|her|them|us|me|myself) (?=some |an? |the |this )", "", rest.strip())
     found = phrase(rest)
+    if found and re.match(r"\s*(?:this|these) \w", rest) and not _has(found, _NOT_MADE):
+        return [Said(predicate, found)]
     if found is None or not _has(found, w.WORKS) or words_of(found)[0] in ("sure", "fun", "up", "friends", "out"):
         return []
     return [Said(predicate, found)]
+
+
+def craft(rest: str, predicate: str) -> list[Said]:
+    """Something made by a verb of craft: its article is enough."""
+    if said := work(rest, predicate):
+        return said
+    found = phrase(rest, longest=5)
+    if found is None or not re.match(r"\s*(?:an?|my|our|two|three|some) ", rest) or _has(found, _NOT_MADE) or found.lower() in _BLANK:
+        return []
+    return [Said(predicate, found)]
+
+
+def project(rest: str, predicate: str) -> list[Said]:
+    """Something being made: a noun phrase with its article."""
+    found = phrase(rest, _CUT_TOPIC, 7)
+    if found is None or not re.match(r"\s*(?:an?|my|our|another|some|this) ", rest) or _has(found, _NOT_MADE) or found.lower() in _BLANK:
+        return []
+    return [Said(predicate, found)]
+
+
+def venture(rest: str, predicate: str) -> list[Said]:
+    """A business or a plan of one's own being started."""
+    found = phrase(rest, longest=5)
+    own = re.match(r"\s*(?:an?|my|our|my own) ", rest)
+    return [Said(predicate, found)] if found and own and _has(found, w.BUSINESSES | w.words("business campaign podcast blog channel project garden book journey")) else []
+
+
+def routine(rest: str, predicate: str) -> list[Said]:
+    """What is being practised."""
+    found = phrase(rest, longest=4)
+    return [Said(predicate, found)] if found and words_of(found)[0] not in ("hard", "harder", "what", "a") else []
+
+
+def film(rest: str, predicate: str) -> list[Said]:
+    """A film by its title, or called one."""
+    found = title(rest) or phrase(rest)
+    return [Said(predicate, found)] if found and (_has(found, w.SHOWS | w.words("series anime show trilogy")) or (title(rest) and found[0].isupper())) else []
 
 
 def outing(rest: str, predicate: str) -> list[Said]:
@@ -455,7 +548,7 @@ def trail(rest: str, predicate: str) -> list[Said]:
 
 def book(rest: str, predicate: str) -> list[Said]:
     """A book: by its title, or called one."""
-    found = phrase(rest)
+    found = title(rest) or phrase(rest)
     if found is None or not (_has(found, w.BOOKS) or (found[0].isupper() and rest.strip()[:1].isupper())):
         return []
     return [Said(predicate, found)]
@@ -553,9 +646,10 @@ READERS: Final[dict[str, Callable[[str, str], list[Said]]]] = {
     "happening": happening, "gathering": gathering, "group": group, "habit": habit, "begun": begun, "done": done,
     "work": work, "outing": outing, "trail": trail, "book": book, "language": language, "game": game, "sport": sport,
     "subject": subject, "school": school, "business": business, "someone": someone, "list": listed, "mental": nothing,
-    "people": nothing, "show": show, "film": show, "prize": _with(w.PRIZES), "gift": _with(w.GIFTS, 6),
-    "exam": _with(w.EXAMS, 5), "race": _with(w.RACES, 5), "body": _with(w.BODY, 3), "loss": _with(w.LOSSES, 3),
+    "people": nothing, "show": show, "film": film, "craft": craft, "project": project, "venture": venture, "routine": routine, "nothing": nothing,
+    "novel": novel, "tookto": tookto, "newjob": newjob, "event": _with(w.HAPPENINGS, 5), "talk": _with(w.words("talk speech presentation lecture concert recital"), 6), "prize": prize, "gift": _with(w.GIFTS, 6),
+    "exam": _with(w.EXAMS, 5), "race": _with(w.RACES, 5), "body": _with(w.BODY, 3), "loss": loss,
     "song": _with(w.words("song album podcast episode video ep"), 6), "occasion": _with(w.words(
         "birthday anniversary graduation christmas thanksgiving new-year diwali ramadan eid hanukkah wedding engagement"), 6),
-    "novelty": _with(w.SPORTS | w.GAMES | w.OUTINGS, 4),
+    "novelty": _with(w.SPORTS | w.GAMES | w.OUTINGS | w.words("yoga dancing painting recipe recipes class therapy acupuncture"), 4),
 }  # fmt: skip

@@ -52,7 +52,7 @@ buy/bought/bought | - > owns thing df
 purchase | - > owns thing df
 order | - > owns thing f
 adopt | - > owns adoptee df
-get/got/gotten | married_to > married_to person df | married > marital_status =married df | engaged_to > engaged_to person df | engaged > marital_status =engaged df | divorced > marital_status =divorced df | promoted_to > works_as job df | back_from > visited trip df | a_job_at,a_job_with,hired_at,hired_by,a_new_job_at > works_at org df | a_job_as,a_new_job_as,hired_as > works_as job df | accepted_into,accepted_to,into > studies_at school df | rid_of > owns thing dfx | - > owns ownable df | - > won prize df | - > member_of gathering df
+get/got/gotten | married_to > married_to person df | married > marital_status =married df | engaged_to > engaged_to person df | engaged > marital_status =engaged df | divorced > marital_status =divorced df | promoted_to > works_as job df | back_from > visited trip df | a_job_at,a_job_with,hired_at,hired_by,a_new_job_at > works_at org df | a_job_as,a_new_job_as,hired_as > works_as job df | accepted_for,accepted_into,accepted_to,into > won prize df | accepted_into,accepted_to,into > studies_at school df | rid_of > owns thing dfx | - > started newjob df | - > owns ownable df | - > won prize df | - > member_of gathering df
 receive | - > received gift df
 inherit | - > owns thing df
 rescue | - > owns ownable df
@@ -78,18 +78,18 @@ manage | - > runs business ph
 lead/led/led | - > runs business p
 found_it/founded | - > founded thing df
 establish | - > founded thing df
-open | up > founded business df | - > founded business df
-launch | - > started thing df
-start | learning,studying,to_learn > learns subject dfgh | working_at,working_for,at,a_new_job_at,a_job_at,my_new_job_at > works_at org df | a_new_job_as,a_job_as,my_new_job_as,working_as > works_as job df | teaching,coaching > teaches subject df | using > uses list df | playing > plays game df | volunteering_at > volunteers_at org df | to > started mental df | - > started begun df
-begin/began/begun | learning,studying,to_learn > learns subject dfgh | working_at,working_for > works_at org df | working_on > works_on topic df | - > started begun df
-take/took/taken | up > started begun df | part_in > attended happening df | my_kids_to,the_kids_to,my_family_to,my_son_to,my_daughter_to,my_wife_to,my_husband_to,my_children_to,my_fam_to,the_family_to,our_kids_to > visited trip df | a_trip_to,a_road_trip_to,a_vacation_to,a_vacation_in,a_holiday_in > visited trip df | - > attended gathering dfgh | my_fam,my_family,the_kids,my_kids > did outing df
+open | - > works_on venture gh | up > founded business df | - > founded business df
+launch | - > works_on venture gh | - > started thing df
+start | - > works_on venture gh | learning_to,learning_how_to,to_learn_to > learns activity dfgh | learning,studying,to_learn > learns subject dfgh | working_at,working_for,at,a_new_job_at,a_job_at,my_new_job_at > works_at org df | a_new_job_as,a_job_as,my_new_job_as,working_as > works_as job df | teaching,coaching > teaches subject df | using > uses list df | playing > plays game df | volunteering_at > volunteers_at org df | to > started mental df | - > started begun df
+begin/began/begun | learning_to,learning_how_to > learns activity dfgh | learning,studying,to_learn > learns subject dfgh | working_at,working_for > works_at org df | working_on > works_on topic df | - > started begun df
+take/took/taken | up > started begun df | a_road_trip,a_short_trip,a_trip,a_solo_trip,a_weekend_trip > did =self df | part_in > attended happening df | - > visited tookto df | a_trip_to,a_road_trip_to,a_vacation_to,a_vacation_in,a_holiday_in > visited trip df | - > attended gathering dfgh | my_fam,my_family,the_kids,my_kids > did outing df
 finish | - > finished done df
 complete | - > finished done df
 win/won/won | - > won prize df
 earn | - > won prize df
 pass | - > passed exam df
 visit | - > visited trip df
-go/went/gone | to > visited trip df | on > visited tripto df | vegan,vegetarian,pescatarian,gluten-free,sober > diet =self df | back_to > visited trip df | - > did outing df | to > studies_at school p
+go/went/gone | to > visited trip df | - > practises outing p | through_with > did nothing d | on,for > visited tripto df | vegan,vegetarian,pescatarian,gluten-free,sober > diet =self df | back_to > visited trip df | - > did outing df | to > studies_at school p
 travel/traveled | to,around,through > visited trip df
 fly/flew/flown | to > visited trip df
 hike | - > did trail df
@@ -98,9 +98,9 @@ explore | - > visited trip df
 speak/spoke/spoken | - > speaks language p
 play | for > member_of group pgh | in > member_of gathering pgh | - > plays game pgh
 sing/sang/sung | in > member_of group pgh | at > performed happening df
-practice | - > practises sport pgh
-practise | - > practises sport pgh
-do/did/done | - > practises sport pgh
+practice | - > practises routine gh | - > practises sport p
+practise | - > practises routine gh | - > practises sport p
+do/did/done | - > practises sport pgh | - > attended event d
 learn | how_to,to > learns activity gh | - > learns subject gh
 perform | at,in > performed happening df
 volunteer | at,with,for > volunteers_at org pghdf | in > volunteers_at happening pghdf
@@ -111,24 +111,24 @@ organize | - > organised happening df
 organise | - > organised happening df
 celebrate | - > attended occasion df
 make/made/made | - > made work df
-paint | - > made work df
+paint | - > works_on project gh | - > made craft df
 draw/drew/drawn | - > made work df
-write/wrote/written | - > made work df
+write/wrote/written | - > works_on project gh | - > made craft df
 bake | - > made work df
 cook | - > made work df
-build/built/built | - > made work df
-design | - > made work df
-compose | - > made work df
-create | - > made work df
-sew/sewed/sewn | - > made work df
-knit/knit/knit | - > made work df
-crochet | - > made work df
+build/built/built | - > works_on project gh | - > made craft df
+design | - > works_on project gh | - > made craft df
+compose | - > works_on project gh | - > made craft df
+create | - > works_on project gh | - > made work df
+sew/sewed/sewn | - > works_on project gh | - > made craft df
+knit/knit/knit | - > works_on project gh | - > made craft df
+crochet | - > works_on project gh | - > made craft df
 carve | - > made work df
 publish | - > published thing df
 submit/submitted | - > published work df
 record | - > made song df
-read/read/read | - > read book df
-watch | - > watched film df
+read/read/read | - > read book dfgh
+watch | - > watched film dfgh
 see/saw/seen | - > watched show df
 lose/lost/lost | - > lost loss df
 break/broke/broken | - > injured body df
@@ -137,10 +137,30 @@ hurt/hurt/hurt | - > injured body df
 sprain | - > injured body df
 meet/met/met | - > met someone df
 donate | - > donated thing df
-try/tried/tried | - > tried novelty df
+try/tried/tried | out > tried novelty dfg | - > tried novelty dfg
 collect | - > collects list pgh
-develop | - > made work df
+develop | - > works_on project gh | - > made work df
 marry/married/married | - > married_to person df
+decide | to > decided activity d | on > decided thing d
+choose/chose/chosen | to > decided activity d
+grow/grew/grown | up_in > from place df
+team | up_with > works_with thing df
+collaborate | with > works_with thing dfgh
+partner | with > works_with thing df
+acquire | - > owns thing df
+find/found/found | - > discovered novel df
+suffer | from > has_condition thing pfh
+apply/applied | to,for > applied_to thing df
+pick | up > started begun df
+give/gave/given | - > performed talk df
+train | for > prepares_for thing gh
+prepare | for > prepares_for thing gh
+film | - > works_on project gh | - > made craft df
+organize_it | - > works_on project gh
+edit | - > works_on project gh
+rehearse | for > prepares_for thing gh
+renovate | - > works_on project gh | - > completed thing f
+interview | at,with > applied_to org df
 beat/beat/beaten | - > won prize df
 coauthor | - > made work df
 """
@@ -188,7 +208,7 @@ def verbs() -> dict[str, Verb]:
     for line in VERBS.strip().splitlines():
         head, *parts = [part.strip() for part in line.split("|")]
         base, *irregular = head.split("/")
-        base = {"found_it": "found", "adopt_the": "adopt"}.get(base, base)
+        base = {"found_it": "found", "adopt_the": "adopt", "organize_it": "organize"}.get(base, base)
         third, past, ing = _regular(base)
         if base in _DOUBLED and not base.endswith("ll"):
             ing = base + base[-1] + "ing"
@@ -203,10 +223,16 @@ def verbs() -> dict[str, Verb]:
     found: dict[str, Verb] = {}
     for form, bases in forms.items():
         base = min(bases, key=lambda name: (name != form, name))
-        if form == "found":  # "I found a shell" is no foundation
-            continue
+        if form == "found":
+            base = "find"  # "I found a shell" is no foundation
         found[form] = Verb(base, frozenset(bases[base]), tuple(frames[base]))
     return found
+
+
+@lru_cache(maxsize=1)
+def pasts() -> dict[str, str]:
+    """The simple past of each base form."""
+    return {verb.base: form for form, verb in verbs().items() if "past" in verb.forms}
 
 
 def _frame(part: str) -> Frame:
@@ -240,7 +266,7 @@ PETS: Final = words(
     "dog dogs cat cats puppy puppies kitten kittens pup pups doggo rabbit rabbits hamster parrot goldfish tortoise"
     " turtle turtles horse pony retriever labrador lab poodle terrier corgi husky beagle collie dachshund bulldog"
     " shepherd tabby guinea-pig snake lizard gecko canary budgie cockatiel ferret hedgehog bunny bird fish pet pets"
-    " chihuahua pug spaniel siamese axolotl iguana chickens hens goat goats"
+    " kitty kitties chihuahua pug spaniel siamese axolotl iguana chickens hens goat goats"
 )
 OWNABLE: Final = PETS | words(
     "car bike bicycle motorbike motorcycle scooter van truck boat vespa jeep campervan laptop phone smartphone computer"
@@ -318,12 +344,17 @@ SCHOOLS: Final = words("school university college academy institute polytechnic 
 PRIZES: Final = words(
     "prize award medal tournament contest competition championship title scholarship trophy certificate degree diploma"
     " promotion license licence race game match cup grant first second third lottery election internship endorsement"
-    " residency deal belt regionals nationals marathon"
+    " residency belt regionals nationals marathon"
 )
 RACES: Final = words("marathon race 5k 10k half-marathon triathlon ultramarathon")
+ACTIVITIES: Final = words(
+    "swimming running painting writing dancing surfing cooking baking hiking cycling jogging meditating gardening gaming"
+    " streaming blogging knitting crocheting drawing singing skating skiing climbing exercising journaling sewing coding"
+    " volunteering rowing fencing boxing biking"
+)
 OUTINGS: Final = words(
     "camping hiking fishing skiing snowboarding surfing kayaking diving snorkeling swimming climbing sailing biking"
-    " cycling backpacking bowling skydiving birdwatching clubbing shopping sledding canoeing rafting stargazing"
+    " cycling backpacking bowling skydiving birdwatching clubbing sledding canoeing rafting stargazing"
 )
 SHOWS: Final = words("movie film play musical opera show concert exhibition documentary ballet performance")
 BOOKS: Final = words("book books novel memoir biography series story stories article articles poem poems comic manga")
@@ -358,13 +389,13 @@ EVALUATIONS: Final = words(
     " thing way kind sort part reason reminder matter time day place source journey must bummer blast handful testament"
     " long excellent useful interesting simple disaster nightmare piece game-changer thrill rockstar legend inspiration"
     " solid magical wild crazy unique different nice fine delicious valuable vital key excited guest person people"
-    " breeze delight darling sweetheart cutie gem lifesaver people-person jerk moron hoot clown"
+    " classic must-visit must-see must-read hit masterpiece bop breeze delight darling sweetheart cutie gem lifesaver people-person jerk moron hoot clown"
 )
 VAGUE: Final = words(
     "it that this these those them they you him her us me something anything everything nothing someone anyone stuff"
     " things thing one ones some any all lots lot more much many what whatever how why when where who which whether if"
     " there here so such time chance idea call way fun sense progress sure part break moment peace help work each both"
-    " having seeing being knowing how's watching hearing it's that's idea ideas everyone everybody another other"
+    " having seeing being knowing how's hearing it's that's idea ideas everyone everybody another other"
     " feeling feedback results note support everyone pics pic picture pictures photo photos advice opportunity"
 )
 NOT_NAMES: Final = words(

@@ -27,11 +27,11 @@ _STATES = frozenset(
     "name also_called age birthday from born_in lives_in address email phone works_at works_in works_as studies"
     " studies_at studies_in graduated_from works_on member_of belongs_to likes prefers allergic_to diet eats drinks"
     " owns pet uses has_family marital_status married_to engaged_to is_a has_condition speaks plays practises learns"
-    " coaches teaches runs volunteers_at collects".split()
+    " coaches teaches runs volunteers_at collects prepares_for fears works_with".split()
 )
 _EVENTS = frozenset(
     "visited attended started finished completed won passed quit made read watched received lost met founded did"
-    " tried donated organised performed published injured".split()
+    " tried donated organised performed published injured decided applied_to discovered".split()
 )
 ATTRIBUTES = frozenset({"blood type", "height", "weight", "shoe size", "star sign", "nationality", "time zone"})
 """Predicates of "my blood type is O": one value each, named as they are said."""

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from shared_core.errors import InvalidInput
 from shared_core.values import Message
+from shared_core.writing.extraction.chinese import chinese
 from shared_core.writing.extraction.clauses import in_earnest, is_chinese
 from shared_core.writing.extraction.english import english
 from shared_core.writing.extraction.extracted import Extracted
@@ -22,7 +23,7 @@ def extract(
     if message.role != "user":
         return []
     text = in_earnest(message.text[:_LONGEST])
-    found = [] if is_chinese(text) else english(text, at, speaker)
+    found = chinese(text, at, speaker) if is_chinese(text) else english(text, at, speaker)
     return _distinct(found)
 
 

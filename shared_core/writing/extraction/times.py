@@ -37,7 +37,7 @@ _ENGLISH = re.compile(
     rf"""\b(?:
     (?P<often>(?:every|each)\ (?:single\ |other\ )?(?:morning|evening|night|day|week|weekend|month|year|{_DAY}|{_SEASON})s?
         |(?:once|twice|{_COUNT}\ times)\ (?:a|per|every)\ (?:day|week|month|year)|(?:on\ )?{_DAY}s\b(?<=s)(?<!tues)|daily
-        |on\ weekends|at\ weekends|(?:at|around|by)\ \d{{1,2}}(?::\d\d)?\ ?(?:[ap]\.?m\b\.?)?(?!\ ?[-\w]))
+        |the\ other\ day|some\ time\ ago|a\ while\ (?:ago|back)|on\ weekends|at\ weekends|(?:at|around|by)\ \d{{1,2}}(?::\d\d)?\ ?(?:[ap]\.?m\b\.?)?(?!\ ?[-\w]))
     |(?P<near>(?:the\ )?day\ (?:before\ yesterday|after\ tomorrow)|(?:yesterday|tomorrow){_PART}
         |last\ night|tonight|today|this\ (?:morning|afternoon|evening)|just\ now|earlier\ today)
     |(?:about\ |around\ |over\ |almost\ |nearly\ )?(?P<ago>{_COUNT})\ (?P<agounit>{_UNIT})\ (?:ago|back|earlier)\b
@@ -58,6 +58,14 @@ _ENGLISH = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+HINT: Final = re.compile(
+    r"\d|\b(?:ago|back|last|past|previous|next|this|coming|upcoming|yesterday|today|tonight|tomorrow|just now|earlier|every|each|daily"
+    r"|once|twice|times|since|for|weekends?|years?|months?|weeks?|days?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:on|in|by|from|until"
+    r"|during) (?:the |early |late |mid)?(?:[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Mm]ay|[Jj]u[nl]|[Aa]ug|[Ss]ep|[Oo]ct|[Nn]ov|[Dd]ec|one|two|three|a|"
+    r"spring|summer|autumn|fall|winter|[A-Z]))",
+    re.IGNORECASE,
+)
+"""Whether an English clause may name a time at all; ten times quicker than reading it."""
 _N = r"(?:\d{1,3}|[一二两三四五六七八九十几]{1,3}|半)"
 _CHINESE = re.compile(
     rf"""

@@ -1,0 +1,1 @@
+"""Measuring recall on public sets: readers, systems under comparison, scores, and the page that tells them."""
