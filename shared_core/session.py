@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shared_core.scope import Scope
 
 Turn = tuple[int, str, Message]  # seq, record id, message
+_TAIL = 64  # messages read at first for a window; twice as many each time that was not enough
 
 
 class Session:
@@ -198,13 +199,35 @@ class Session:
         """
         engine = self._scope._live()
         settings = engine.settings.window
-        with engine.store.look() as tx:
-            messages = [message for _, _, message in self._turns(tx)]
-        return self._windowed(
-            messages,
-            settings.max_tokens if max_tokens is None else max_tokens,
-            settings.max_turns if max_turns is None else max_turns,
-        )
+        with engine.store.read() as tx:
+            return self._newest(
+                tx,
+                settings.max_tokens if max_tokens is None else max_tokens,
+                settings.max_turns if max_turns is None else max_turns,
+            )[1]
+
+    def _newest(self, tx: Transaction, max_tokens: int, max_turns: int | None) -> tuple[list[Turn], list[Message]]:
+        """The newest part of the conversation and the window cut from it.
+
+        A sliding window is decided by its own messages, so no more of a long conversation is read
+        than it takes to see a turn that is left out, and the system messages at the beginning.
+        """
+        count = None if self._scope._engine.settings.window.policy == "importance" else _TAIL
+        while True:
+            turns = self._turns(tx, count)
+            if count is not None and len(turns) == count:
+                known = {seq for seq, _, _ in turns}
+                turns = [turn for turn in self._head(tx) if turn[0] not in known] + turns
+            chosen = self._windowed([message for _, _, message in turns], max_tokens, max_turns)
+            if count is None or len(turns) < count or _asking(chosen) < _asking([m for _, _, m in turns]):
+                return turns, chosen
+            count *= 2
+
+    def _head(self, tx: Transaction) -> list[Turn]:
+        """The system messages at the beginning of the conversation."""
+        row = self._row(tx)
+        found = [] if row is None else tx.rows("session_head", {"session": row[1]})
+        return [(each[0], each[7], rows.message(each)) for each in found]
 
     def _windowed(self, messages: list[Message], max_tokens: int, max_turns: int | None) -> list[Message]:
         settings = self._scope._engine.settings
@@ -241,10 +264,12 @@ class Session:
         engine = scope._live()
         if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
             raise InvalidInput(f"max_tokens is a whole number from 1, not {max_tokens!r}")
-        with engine.store.look() as tx:
-            turns = self._turns(tx)
+        room = int(max_tokens * engine.settings.context.recent_share)
+        with engine.store.read() as tx:
+            turns, recent = self._newest(tx, room, None)
         talk = [message for _, _, message in turns]
-        recent = self._recent(talk, max_tokens) if shown is None else []
+        if shown is not None or not engine.settings.context.recent_messages:
+            recent = []
         # The window may hold shortened copies; what they are copies of is excluded all the same.
         seen = recent if shown is None else [as_message(message) for message in shown]
         known = {id(message) for message in seen} | {message.id for message in seen if message.id}
@@ -263,11 +288,6 @@ class Session:
         return assemble(parts, max_tokens, tongue, engine.count)
 
     context, acontext = both(_context)
-
-    def _recent(self, talk: list[Message], max_tokens: int) -> list[Message]:
-        settings = self._scope._engine.settings.context
-        room = int(max_tokens * settings.recent_share)
-        return self._windowed(talk, room, None) if settings.recent_messages else []
 
     # ------------------------------------------------------------------ ending
 
@@ -323,6 +343,10 @@ class Session:
     adelete = threaded(delete)
     adelete_messages = threaded(delete_messages)
     aend = threaded(end)
+
+
+def _asking(messages: Sequence[Message]) -> int:
+    return sum(message.role == "user" for message in messages)
 
 
 def _raw(tx: Transaction, seq: int) -> tuple[Any, ...]:

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-NAMES = ("default", "e5", "hashing")
+from shared_core.embedding.model import BUILT_IN
+from shared_core.errors import InvalidInput
+
+NAMES = tuple(BUILT_IN)
 
 
 class Shared:
@@ -51,19 +54,15 @@ class Shared:
         return self._queries[text]
 
 
+    def forget(self, most: int = 100_000) -> None:
+        """Drop what is remembered if it is more than `most` texts, so that a large set fits in memory."""
+        if len(self._documents) + len(self._queries) > most:
+            self._documents.clear()
+            self._queries.clear()
+
+
 def load(name: str) -> Shared:
-    """The embedder of that name in `NAMES`, remembering what it embedded. Raises `ValueError` for another name."""
-    if name == "default":
-        from shared_core.embedding.bundled import BundledEmbedder
-
-        # One thread: on a machine with other work, two BLAS threads wait for each other, 10 times slower and more.
-        return Shared(BundledEmbedder(threads=1))
-    if name == "e5":
-        from shared_core.embedding.e5 import E5Embedder
-
-        return Shared(E5Embedder())
-    if name == "hashing":
-        from shared_core.embedding.hashing import HashingEmbedder
-
-        return Shared(HashingEmbedder(256))
-    raise ValueError(f"no embedder {name!r}; known: {', '.join(NAMES)}")
+    """The embedder of that name in `NAMES`, remembering what it embedded. Raises `InvalidInput` for another name."""
+    if name not in BUILT_IN:
+        raise InvalidInput(f"no embedder {name!r}; known: {', '.join(NAMES)}")
+    return Shared(BUILT_IN[name]())

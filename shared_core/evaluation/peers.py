@@ -1,8 +1,9 @@
 """What users would install instead: one small class a peer, each ranking the texts it was built on.
 
-A peer gets the texts and the embedder (`embedders.Shared`) that twinmem gets in the same run, and is set up
+A peer gets the texts and the embedder (`evaluation.embedders.Shared`) that twinmem gets in the same run, and is set up
 the way its own documentation does. `build` replaces what was there; `rank` gives at most `k` ids, best first.
 Importing this module imports none of them; a peer that is missing raises `ImportError` when it is built.
+It is the only module of the core that knows a framework, and nothing but the benchmark imports it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from embedders import Shared
+from shared_core.evaluation.embedders import Shared
 
 
 class Peer:

@@ -1,4 +1,4 @@
-"""How a ranking is scored: pure functions, shared by every benchmark here.
+"""How a ranking is scored: pure functions, shared by every benchmark.
 
 Recall is fractional: the share of a question's evidence found in the first k, averaged over questions
 (not "any" and not "all"). The reciprocal rank is that of the first piece of evidence.
@@ -12,23 +12,43 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 Id = TypeVar("Id", bound=Hashable)
+Other = TypeVar("Other", bound=Hashable)
 
 _TURN = re.compile(r"D(\d+):(\d+)")
+_RANGE = re.compile(r"D(\d+):(\d+)\s*[-–—~～至]\s*(?:D(\d+):)?(\d+)")
 
 
-def parse_evidence(raw: Iterable[str] | str | None, known: Collection[str]) -> list[str]:
-    """The turns that a LoCoMo question's `evidence` names, in their order, each once.
+def parse_evidence(raw: Any, known: Collection[str]) -> list[str]:
+    """The turns that a LoCoMo or REALTALK question's `evidence` names, in their order, each once.
 
     Some strings are malformed: several turns in one, or leading zeros. Every `D<n>:<m>` counts, leading
-    zeros are dropped, and so are turns that the conversation (`known`) doesn't have.
+    zeros are dropped, and so are turns that the conversation (`known`) doesn't have. A range stands for
+    every turn from its first to its last.
 
     >>> parse_evidence(["D8:6; D9:17", "D30:05", "D"], {"D8:6", "D9:17", "D30:5"})
     ['D8:6', 'D9:17', 'D30:5']
+    >>> parse_evidence("D1:9-D2:1", {"D1:8", "D1:9", "D1:10", "D2:1", "D2:2"})
+    ['D1:9', 'D1:10', 'D2:1']
     """
     if raw is None:
         return []
-    strings = [raw] if isinstance(raw, str) else raw
-    turns = (f"D{int(s)}:{int(t)}" for string in strings for s, t in _TURN.findall(str(string)))
+    turns: list[str] = []
+    for string in raw if isinstance(raw, list | tuple) else [raw]:
+        if isinstance(string, list | tuple):
+            turns += parse_evidence(string, known)
+            continue
+        place = 0
+        for found in _TURN.finditer(str(string)):
+            if found.start() < place:
+                continue  # the end of a range
+            span = _RANGE.match(str(string), found.start())
+            if span is None:
+                turns.append(f"D{int(found[1])}:{int(found[2])}")
+                continue
+            place = span.end()
+            low, high = (int(span[1]), int(span[2])), (int(span[3] or span[1]), int(span[4]))
+            inside = (turn for turn in known if _TURN.fullmatch(turn) and low <= turn_order(turn) <= high)
+            turns += sorted(inside, key=turn_order)
     return list(dict.fromkeys(turn for turn in turns if turn in known))
 
 
@@ -55,6 +75,15 @@ def recall_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
     return len(wanted.intersection(ranking[:k])) / len(wanted)
+
+
+def firsts(ranking: Iterable[Id], group_of: Mapping[Id, Other]) -> list[Other]:
+    """The groups (sessions) of a ranking's items, each where its best item stands.
+
+    >>> firsts(["a1", "b1", "a2"], {"a1": "a", "a2": "a", "b1": "b"})
+    ['a', 'b']
+    """
+    return list(dict.fromkeys(group_of[id] for id in ranking if id in group_of))
 
 
 def mrr(ranking: Sequence[Id], relevant: Collection[Id]) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from shared_core.long_term import chinese, english
 from shared_core.long_term.asked import Asked, words
-from shared_core.long_term.asking_words import SELF_NAMES
+from shared_core.long_term.asking_words import AUXILIARY, SELF_NAMES, WHERE, WHICH, WHO
 from shared_core.long_term.inference import Fact
 from shared_core.long_term.knowledge import Knowledge
 from shared_core.long_term.names import entity_key, has_unspaced
@@ -48,7 +48,7 @@ def answers(known: Knowledge, question: str, user: str) -> list[Answer]:
 def _chinese(question: str) -> bool:
     """Whether a question with Han characters is asked in Chinese: "Where does 张伟 work?" is not."""
     first = question.split()[0].strip("\"'“”").lower() if question.split() else ""
-    return first not in {"who", "whom", "whose", "which", "what", "where", "how", "does", "do", "did", "is", "are", "was"}
+    return first not in WHO | WHICH | WHERE | AUXILIARY | {"how"}
 
 
 def _facts(asked: Asked, known: Knowledge) -> Iterator[tuple[int, Fact]]:

@@ -108,7 +108,13 @@ def _filler(text: str) -> bool:
 
 
 def _asked(
-    masked: _Masked, forms: list[Form], about: frozenset[int], place: int, *, subject: bool = False, type: str = "",
+    masked: _Masked,
+    forms: list[Form],
+    about: frozenset[int],
+    place: int,
+    *,
+    subject: bool = False,
+    type: str = "",
     noun: bool = False,
 ) -> Asked:
     kind = _KINDS[masked.text[place]]
@@ -159,9 +165,7 @@ def _verbs(masked: _Masked, words: Words, place: int) -> list[Asked]:
     return [asked for length, asked in found if length == longest]
 
 
-def _asked_last(
-    masked: _Masked, forms: list[Form], place: int, name: int, start: int, end: int
-) -> Iterator[Asked]:
+def _asked_last(masked: _Masked, forms: list[Form], place: int, name: int, start: int, end: int) -> Iterator[Asked]:
     """ "Alpha用了什么数据库", "张伟住在哪里"; and "用了Kafka的项目有哪些"."""
     text = masked.text
     if name < start:
@@ -176,9 +180,7 @@ def _asked_last(
             yield _asked(masked, forms, masked.at(name), place, subject=True, type=found[1])
 
 
-def _asked_first(
-    masked: _Masked, forms: list[Form], place: int, name: int, start: int, end: int
-) -> Iterator[Asked]:
+def _asked_first(masked: _Masked, forms: list[Form], place: int, name: int, start: int, end: int) -> Iterator[Asked]:
     """ "谁在ACME工作", "哪些项目用了Kafka", "ACME是谁创立的", "张伟在哪家公司工作"."""
     text = masked.text
     inside = text[:place].endswith(("在", "于", "到")) or text[place] == _WHERE

@@ -124,7 +124,7 @@ def layout(count: int, pairs: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
         apart = spots[:, None, :] - spots[None, :, :]
         distance = np.maximum(np.sqrt((apart**2).sum(axis=2)), 1e-3)
         force = near**2 / distance**2 - ties * distance / near
-        move = (apart * force[:, :, None]).sum(axis=1) - 0.15 * spots
+        move = (apart * force[:, :, None]).sum(axis=1) - 0.6 * spots
         length = np.maximum(np.sqrt((move**2).sum(axis=1)), 1e-9)
         spots = spots + move / length[:, None] * np.minimum(length, 0.2 * (1 - step / _STEPS))[:, None]
     low, high = spots.min(axis=0), spots.max(axis=0)
@@ -166,9 +166,7 @@ def _about(entity: Entity) -> str:
 def page(drawn: Picture) -> str:
     """A picture as one HTML file. Names appear as text only: escaped in HTML, and "<" never inside the script."""
     width, height, margin = 1200, 800, 80
-    where = [
-        (margin + dot.x * (width - 2 * margin), margin + dot.y * (height - 2 * margin)) for dot in drawn.dots
-    ]
+    where = [(margin + dot.x * (width - 2 * margin), margin + dot.y * (height - 2 * margin)) for dot in drawn.dots]
     data = {
         "dots": [{"x": round(x, 1), "y": round(y, 1), "r": _radius(dot)} for dot, (x, y) in zip(drawn.dots, where, strict=True)],
         "lines": [[line.start, line.end, int(line.inferred)] for line in drawn.lines],

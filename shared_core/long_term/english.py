@@ -127,9 +127,9 @@ def _verbs_at(
     last = max((i for i, word in enumerate(question.lower) if word not in _SIGNS), default=0)
     for length in (3, 2, 1):
         together = tuple(stems[place : place + length])
-        if len(together) == length and together in words.verbs and _content(together):
-            if anywhere or all(question.free(i) for i in range(place, place + length)):
-                return set(range(place, place + length)), words.verbs[together]
+        free = anywhere or all(question.free(i) for i in range(place, place + length))
+        if free and len(together) == length and together in words.verbs and _content(together):
+            return set(range(place, place + length)), words.verbs[together]
         if length > 1 and question.lower[last] in ask.PREPOSITIONS and last > place + length - 2:
             stranded = (*stems[place : place + length - 1], stems[last])
             if stranded in words.verbs and _content(stranded) and (anywhere or question.free(last)):
@@ -191,9 +191,9 @@ def _noun(question: _Question, words: Words, own: frozenset[int]) -> Asked | Non
         question.used = kept
     start, end = question.type
     stems = tuple(question.stems[start:end])
-    if stems in words.nouns and len(question.mentions) == 1 and not _leftover(question):
-        if {"have", "has"} & set(question.lower) or question.lower[end : end + 1] in (["of"], ["at"]):
-            return Asked(tuple(words.nouns[stems]), question.mentions[0].nodes, type="-", noun=True)
+    has = bool({"have", "has"} & set(question.lower))
+    if has and stems in words.nouns and len(question.mentions) == 1 and not _leftover(question):
+        return Asked(tuple(words.nouns[stems]), question.mentions[0].nodes, type="-", noun=True)
     return None
 
 

@@ -66,7 +66,7 @@ def of_relations(
 def rows_of(tx: Transaction, subjects: Iterable[int], predicate: str, objects: Iterable[int]) -> list[Row]:
     """The rows that tell a relation between any of these subjects and objects."""
     given = {"subjects": json.dumps(list(subjects)), "objects": json.dumps(list(objects)), "predicate": predicate}
-    return tx.rows("relations_of_triple", given)  # type: ignore[return-value]
+    return tx.rows("relations_of_triple", given)
 
 
 def of_scope(tx: Transaction, scope: int, revision: int) -> Counts:
@@ -138,7 +138,7 @@ def _closure(
     apart: Set[Alias] = frozenset(),
 ) -> tuple[Closure, Mapping[int, Fact]]:
     """What follows in a scope, and the fact of each row; nothing if no rule is about what is `wanted`."""
-    closure = Closure(compiled(tx.rows("scope_rules", {"scope": scope})))  # type: ignore[arg-type]
+    closure = Closure(compiled(tx.rows("scope_rules", {"scope": scope})))
     premises = {atom.predicate for clause in closure.clauses for atom in clause.body}
     if wanted is not None and not wanted & premises:
         return closure, {}

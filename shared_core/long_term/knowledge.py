@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -400,59 +400,7 @@ class Knowledge:
                 waiting += self.closure.derived[one].premises
         return list(found.values())
 
-    # ------------------------------------------------------------------ ways
-
-    def beside(self, node: int) -> Iterator[int]:
-        """The nodes next to one, whichever way the relation runs."""
-        yield from self.graph.successors(node)
-        for other in self.graph.predecessors(node):
-            if not self.graph.has_edge(node, other):
-                yield other
-
-    def distances(self, start: int, most: int) -> dict[int, int]:
-        """How many steps each node is away, up to `most`."""
-        found = {start: 0}
-        edge = [start]
-        for step in range(1, most + 1):
-            ahead = []
-            for node in edge:
-                for other in self.beside(node):
-                    if other not in found:
-                        found[other] = step
-                        ahead.append(other)
-            edge = ahead
-        return found
-
-    def ways(self, start: int, end: int, most: int) -> Iterator[list[Edge]]:
-        """The simple paths between two nodes, the shortest first, without ever walking into a dead end.
-
-        networkx' `shortest_simple_paths` does not take multigraphs, and `all_simple_edge_paths` gives
-        the longest first, which a limit would keep.
-        """
-        away = self.distances(end, most)
-        if start not in away or start == end:
-            return
-        for length in range(away[start], most + 1):
-            yield from self._walk(start, end, length, away, {start})
-
-    def _walk(self, node: int, end: int, left: int, away: Mapping[int, int], seen: set[int]) -> Iterator[list[Edge]]:
-        for other in self.beside(node):
-            if other in seen or away.get(other, left) > left - 1 or (other == end) is not (left == 1):
-                continue
-            between = self.between(node, other)
-            if other == end:
-                yield from ([edge] for edge in between)
-                continue
-            for rest in self._walk(other, end, left - 1, away, seen | {other}):
-                yield from ([edge, *rest] for edge in between)
-
-    def between(self, one: int, other: int) -> list[Edge]:
-        """The told edges between two nodes, both ways."""
-        found = []
-        for pair in ((one, other), (other, one)):
-            data = self.graph.get_edge_data(*pair) or {}
-            found += [each["edge"] for each in data.values()]
-        return found
+    # ------------------------------------------------------------------ the whole
 
     def export(self, inferred: bool) -> Any:
         """A MultiDiGraph of names and plain values, for others to compute with."""

@@ -29,6 +29,7 @@ def paint(picture: Picture, path: str | os.PathLike[str]) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
         from matplotlib.patches import FancyArrowPatch
+        from matplotlib.patheffects import withStroke
     except ImportError as error:
         raise MissingExtra("matplotlib", "draw") from error
     texts = [dot.name for dot in picture.dots] + [line.label for line in picture.lines]
@@ -46,7 +47,12 @@ def paint(picture: Picture, path: str | os.PathLike[str]) -> None:
     axes.set_axis_off()
     axes.set_xlim(-0.12, 1.12)
     axes.set_ylim(1.1, -0.1)
-    style: dict[str, Any] = {"ha": "center", "family": families, "parse_math": False}
+    style: dict[str, Any] = {
+        "ha": "center",
+        "family": families,
+        "parse_math": False,
+        "path_effects": [withStroke(linewidth=3, foreground="white")],
+    }
     for line in picture.lines:
         start, end = picture.dots[line.start], picture.dots[line.end]
         bend = -0.2 if line.inferred else 0.12
@@ -61,8 +67,8 @@ def paint(picture: Picture, path: str | os.PathLike[str]) -> None:
             FancyArrowPatch(
                 (start.x, start.y), (end.x, end.y), arrowstyle="-|>", mutation_scale=10, shrinkA=8, shrinkB=10,
                 connectionstyle=f"arc3,rad={bend}", color="#999999", linestyle="--" if line.inferred else "-",
-            )  # fmt: skip
-        )
+            )
+        )  # fmt: skip
         x = (start.x + end.x) / 2 + bend / 2 * (end.y - start.y)
         y = (start.y + end.y) / 2 - bend / 2 * (end.x - start.x)
         slant = "italic" if line.inferred and not has_unspaced(line.label) else "normal"

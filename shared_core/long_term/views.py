@@ -9,6 +9,7 @@ from shared_core.long_term.knowledge import Edge, Knowledge
 from shared_core.long_term.names import has_unspaced, predicate_key
 from shared_core.long_term.predicates import meaning_of
 from shared_core.long_term.values import Neighbour, Path, Relation, Subgraph
+from shared_core.long_term.ways import ways
 
 _LONGEST_VALUE = 200  # characters of an attribute in the prompt
 
@@ -36,7 +37,7 @@ def neighbours(known: Knowledge, node: int, predicate: str | None, inferred: boo
 def paths(known: Knowledge, start: int, end: int, depth: int, limit: int) -> list[Path]:
     """The ways from one node to another over told relations, the shortest first."""
     found = []
-    for edges in islice(known.ways(start, end, depth), limit):
+    for edges in islice(ways(known, start, end, depth), limit):
         names, at = [known.name(start)], start
         for edge in edges:
             at = edge.object if edge.subject == at else edge.subject
@@ -103,4 +104,3 @@ def _notes(relation: Relation, chinese: bool) -> str:
     if relation.confidence < 1:
         notes.append(f"{'置信度' if chinese else 'confidence'} {relation.confidence:.2g}")
     return f" ({', '.join(notes)})" if notes else ""
-

@@ -13,6 +13,7 @@ import pytest
 
 from shared_core import AgentMemory, Message, Scope, Session
 from shared_core.errors import InvalidInput, InvalidType
+from shared_core.short_term.window import sliding
 from shared_core.testing import FixedEmbedder, ManualClock
 
 
@@ -506,3 +507,21 @@ async def test_r09_a_cancellation_during_the_write_leaves_all_of_it_or_nothing(p
         found = texts(await chat.amessages())
         _pairs(found, len(found) // 2)
         assert (await memory.acheck()).ok
+
+
+def test_a_long_conversation_gives_the_same_window_though_only_its_end_is_read(scope: Scope) -> None:
+    chat = scope.session("long")
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
+    for n in range(150):
+        messages.append({"role": "user", "content": f"question {n} " + "word " * (n % 7)})
+        if n % 5 == 0:
+            call = {"id": f"c{n}", "name": "look", "args": {"n": n}}
+            messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+            messages.append({"role": "tool", "content": f"found {n}", "tool_call_id": f"c{n}"})
+        messages.append({"role": "assistant", "content": f"answer {n}"})
+    chat.add_messages(messages)
+    everything = chat.messages()
+    for max_tokens in (10, 100, 700, 3000, 100_000):
+        for max_turns in (0, 1, 20, 149, 400):
+            expected = sliding(everything, max_tokens=max_tokens, max_turns=max_turns)
+            assert chat.window(max_tokens, max_turns) == expected

@@ -54,6 +54,12 @@ WHERE session = :session AND kind = 'turn' ORDER BY position;
 -- name: last_messages
 SELECT seq, message_id, role, name, text, body, created_at, id FROM record
 WHERE session = :session AND kind = 'turn' ORDER BY position DESC LIMIT :last;
+-- name: session_head
+SELECT seq, message_id, role, name, text, body, created_at, id FROM record
+WHERE session = :session AND kind = 'turn' AND role = 'system' AND position < coalesce((
+    SELECT position FROM record WHERE session = :session AND kind = 'turn' AND role <> 'system'
+    ORDER BY position LIMIT 1), 9223372036854775807)
+ORDER BY position;
 -- name: session_records
 SELECT seq, id FROM record WHERE session = :session ORDER BY position;
 
