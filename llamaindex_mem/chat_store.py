@@ -40,9 +40,8 @@ class TwinmemChatStore(AttachedComponent, BaseChatStore):
         """A `memory`, or the `address` of one, and a `user`; without any it is private."""
         super().__init__(memory=memory, **data)
         snapshot, self.snapshot = self.snapshot, None
-        if snapshot and self.address is None and not self.scope.sessions():
-            for key, messages in snapshot.items():
-                self._session(key).add_messages([Message(**message) for message in messages])
+        for key, messages in (snapshot or {}).items():
+            self._revive(key, messages)
 
     @classmethod
     def class_name(cls) -> str:

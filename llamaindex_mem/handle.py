@@ -11,11 +11,12 @@ import os
 import threading
 import uuid
 import weakref
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, model_serializer
 
-from shared_core import AgentMemory, Scope
+from shared_core import AgentMemory, Message, Scope
 from shared_core.errors import InvalidInput, InvalidType
 
 
@@ -26,10 +27,12 @@ class Handle:
     from a caller's `AgentMemory` leaves closing to the caller.
     """
 
-    def __init__(self, memory: AgentMemory, store_id: str | None, *, owned: bool) -> None:
+    def __init__(self, memory: AgentMemory, store_id: str | None, *, owned: bool, rebuilt: bool = False) -> None:
         """Use `attach`."""
         self.memory = memory
         self.store_id = store_id
+        # Made anew for an id whose database is gone: components bring back what they carry.
+        self.rebuilt = rebuilt
         if owned:
             weakref.finalize(self, memory.close)
 
@@ -65,7 +68,7 @@ def attach(memory: Any = None, address: Any = None, store_id: str | None = None)
         if memory is not None:
             return Handle(memory, None if memory.address else _id_of(memory), owned=False)
         if address is None or str(address) == ":memory:":
-            return _in_memory(store_id or uuid.uuid4().hex)
+            return _in_memory(store_id)
         return _at(address)
 
 
@@ -75,14 +78,16 @@ def _id_of(memory: AgentMemory) -> str:
     return store_id
 
 
-def _in_memory(store_id: str) -> Handle:
-    known = _opened.get(store_id)
-    if known is not None:
-        return known
-    given = _given.get(store_id)
-    if given is not None:
-        return Handle(given, store_id, owned=False)
-    handle = _opened[store_id] = Handle(AgentMemory.open(), store_id, owned=True)
+def _in_memory(store_id: str | None) -> Handle:
+    if store_id is not None:
+        known = _opened.get(store_id)
+        if known is not None:
+            return known
+        given = _given.get(store_id)
+        if given is not None:
+            return Handle(given, store_id, owned=False)
+    name = store_id or uuid.uuid4().hex
+    handle = _opened[name] = Handle(AgentMemory.open(), name, owned=True, rebuilt=store_id is not None)
     return handle
 
 
@@ -130,6 +135,12 @@ class Attached(BaseModel):
     def scope(self) -> Scope:
         """The memory of this user, for everything else the core can do."""
         return self._handle.scope(self.user, self.agent)
+
+    def _revive(self, session: str, messages: Iterable[Mapping[str, Any]] | None) -> None:
+        """Bring back a conversation that was serialised with its messages, once, and only if its database is gone."""
+        chat = self.scope.session(session)
+        if messages and self._handle.rebuilt and not chat.messages(last=1):
+            chat.add_messages([Message(**message) for message in messages])
 
     def state(self) -> dict[str, Any]:
         """The address, the user and the options; JSON. Another `Attached` made of it shares the database."""

@@ -73,9 +73,7 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
             data.pop("session_id", None)
         super().__init__(memory=memory, **data)
         snapshot, self.snapshot = self.snapshot, None
-        session = self._session()  # refuses a blank session here, not at the first use
-        if snapshot and self.address is None and not session.messages(last=1):
-            session.add_messages([Message(**message) for message in snapshot])
+        self._revive(self.session_id, snapshot)  # refuses a blank session here, not at the first use
 
     @classmethod
     def class_name(cls) -> str:

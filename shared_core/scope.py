@@ -415,12 +415,10 @@ class Scope:
         asked = question(query, settings, instant(engine.now()), names or ())
         if asked is None or k == 0 or names is None:
             return []
-        for text, share in asked.views:
-            vector = yield from engine.model.query(text)
-            if asked.lead is None:
-                asked.lead = vector
-            if share:
-                asked.forms.append((vector, share))
+        vectors = []
+        for view in asked.views:
+            vectors.append((yield from engine.model.query(view.text)))
+        asked.embedded(vectors)
         return self._recall(asked, k, wanted, tree, min_score, at, session, left_out, explain)
 
     search, asearch = both(_search)
@@ -498,10 +496,12 @@ class Scope:
         """Erase a record and what came only from it; the receipt's count is 0 for an unknown id."""
         engine = self._live()
         now = engine.now()
+        with engine.store.look() as tx:
+            engine.graphs.warm(self._find(tx), now)
         with engine.store.write() as tx:
             scope = self._find(tx)
             found = tx.rows("seq_by_id", (scope, id)) if scope is not None and storable(id) else []
-            receipt = ledger.erase(tx, scope or 0, [row[0] for row in found], now)
+            receipt = ledger.erase(tx, scope or 0, [row[0] for row in found], now, lost=engine.graphs.lost)
         engine.model.forget()
         return receipt
 

@@ -34,16 +34,21 @@ def read(source: Source) -> Iterator[Conversation]:
     sessions, since the turns of two such files have the same ids.
     """
     for number, (where, sample) in enumerate(source.items(), 1):
-        with at(where):
-            sessions = _sessions(sample)
-            user = as_name(sample.get("sample_id"))
         stem = source.stem if source.layout is Layout.OBJECT else f"{source.stem}-{number}"
-        body = _body(sample)
-        for key in sessions:
-            session = key if user else f"{stem} {key}"
-            with at(f"{where}, {key}"):
-                messages = tuple(_turns(body[key], _start(body.get(f"{key}_date_time")), session))
-            yield Conversation(user, session, messages)
+        yield from conversations(sample, where, stem)
+
+
+def conversations(sample: Any, where: str, stem: str) -> Iterator[Conversation]:
+    """The sessions of one sample; `where` is its place in messages, `stem` what names it if it doesn't itself."""
+    with at(where):
+        sessions = _sessions(sample)
+        user = as_name(sample.get("sample_id"))
+    body = _body(sample)
+    for key in sessions:
+        session = key if user else f"{stem} {key}"
+        with at(f"{where}, {key}"):
+            messages = tuple(_turns(body[key], _start(body.get(f"{key}_date_time")), session))
+        yield Conversation(user, session, messages)
 
 
 def matches(sample: Any) -> bool:
@@ -82,7 +87,7 @@ def _turns(turns: Any, start: datetime | None, session: str) -> Iterator[Message
             last = time or last
             fields = {
                 "role": "user",
-                "content": _text(turn),
+                "content": text_of(turn),
                 "id": as_name(turn.get("dia_id")),
                 "name": as_name(turn.get("speaker")),
                 "created_at": time,
@@ -92,10 +97,10 @@ def _turns(turns: Any, start: datetime | None, session: str) -> Iterator[Message
             yield message
 
 
-def _text(turn: Mapping[str, Any]) -> str:
+def text_of(turn: Mapping[str, Any]) -> str:
     """The turn's words, followed by what is on the photo it shares.
 
-    >>> _text({"text": "Look!", "blip_caption": "a red kite"})
+    >>> text_of({"text": "Look!", "blip_caption": "a red kite"})
     'Look! [shares a photo: a red kite]'
     """
     text = turn["text"] if turn.get("text") is not None else turn.get("clean_text", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from shared_core.long_term import entities
 from shared_core.long_term.inference import Closure, Fact
@@ -23,23 +23,30 @@ Counts = dict[str, int]
 _LOG = 20_000  # vanished relations remembered for graphs in memory; one further behind is built anew
 
 
-def of_records(tx: Transaction, scope: int, seqs: Sequence[int], revision: int) -> Counts:
+Lost = Callable[[Transaction, int, Sequence[Row]], int | None]
+"""Counts the inferences that rest on rows, out of a graph in memory; None where there is no such graph at hand."""
+
+
+def of_records(
+    tx: Transaction, scope: int, seqs: Sequence[int], revision: int, by_memory: Lost | None = None
+) -> Counts:
     """Take out what was told by these records: relations, traits, aliases, and entities left without any."""
     given = {"scope": scope, "seqs": json.dumps(list(seqs))}
     if not tx.rows("graph_knows_records", given):
         return {}
     told, aliases = tx.rows("relations_of_records", given), tx.rows("aliases_of_records", given)
     traits = tx.rows("traits_of_records", given)
-    counts = of_relations(tx, scope, told, revision, aliases=aliases, traits=traits)
+    counts = of_relations(tx, scope, told, revision, aliases=aliases, traits=traits, by_memory=by_memory)
     return {name: count for name, count in counts.items() if count}
 
 
 def of_relations(
     tx: Transaction, scope: int, told: Sequence[Row], revision: int, *, aliases: Sequence[Alias] = (),
-    traits: Sequence[tuple[int, int]] = (),
+    traits: Sequence[tuple[int, int]] = (), by_memory: Lost | None = None,
 ) -> Counts:  # fmt: skip
     """Take out rows of the graph, and what nothing else supports."""
-    counts = {"inferences": lost(tx, scope, told, aliases)}
+    remembered = by_memory(tx, scope, told) if by_memory is not None and told and not aliases else None
+    counts = {"inferences": lost(tx, scope, told, aliases) if remembered is None else remembered}
     groups = {
         entity: tuple(entities.group(tx, entity)) for entity in {entity for row in told for entity in (row[1], row[3])}
     }

@@ -74,7 +74,7 @@ class Graph(Telling):
             raise InvalidInput("limit is negative")
         with self._reading() as known:
             node = known.lookup(shown(name))
-            return [] if node is None else views.neighbours(known, node, predicate, inferred)[:limit]
+            return [] if node is None else views.neighbours(known, node, predicate, inferred, limit)
 
     def paths(self, a: str, b: str, max_depth: int | None = None, *, limit: int | None = None) -> list[Path]:
         """The ways from one entity to another over at most `max_depth` (3) told relations, the shortest first.
@@ -129,7 +129,7 @@ class Graph(Telling):
         with self._reading() as known:
             return GraphStats(
                 entities=known.graph.number_of_nodes(),
-                relations=known.graph.number_of_edges(),
+                relations=known.predicates.total(),
                 inferred=len(known.closure.derived),
             )
 

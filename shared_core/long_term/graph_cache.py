@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from shared_core.long_term.forgetting import Row
 from shared_core.ports import Store, Transaction
 from shared_core.settings import Settings
 
@@ -39,6 +40,7 @@ class GraphCache:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._missed: set[int] = set()
 
     @contextmanager
     def opened(self, scope: int, now: int) -> Iterator[Knowledge]:
@@ -54,6 +56,43 @@ class GraphCache:
                     raise
             yield knowledge
         self._trim(scope)
+
+    def warm(self, scope: int | None, now: int) -> None:
+        """Bring a graph that is in memory up to date before a deletion, so that it can count what is `lost`.
+
+        One that is not there is built only if it was missed before: by the second deletion in a row.
+        """
+        if self._pid == os.getpid() and scope is not None and (scope in self._entries or scope in self._missed):
+            self._missed.discard(scope)
+            with self.opened(scope, now):
+                pass
+
+    def lost(self, tx: Transaction, scope: int, told: Sequence[Row]) -> int | None:
+        """How many inferences rest on rows that `tx` is about to delete, and on nothing else.
+
+        Looks at the graph in memory if it is what the transaction sees, and nobody uses it; else
+        None, and it has to be counted out of the rows. It never waits: whoever holds the graph may be
+        waiting for this very transaction. Nothing is taken in, since the transaction may yet fail.
+        """
+        if self._pid != os.getpid():
+            return None
+        with self._lock:
+            entry = self._entries.get(scope)
+        if entry is None or not entry.lock.acquire(blocking=False):
+            self._missed.add(scope)
+            return None
+        try:
+            rows = tx.rows("graph_horizon", {"scope": scope})
+            knowledge = entry.knowledge
+            # The write's own revision is one ahead of what was committed before it.
+            if knowledge is None or not rows or knowledge.revision != rows[0][0] - 1 or knowledge.closure.full:
+                return None
+            return knowledge.resting(row[0] for row in told)
+        except BaseException:
+            entry.knowledge = None
+            raise
+        finally:
+            entry.lock.release()
 
     @contextmanager
     def _held(self, scope: int) -> Iterator[_Entry]:

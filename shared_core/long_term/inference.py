@@ -256,18 +256,24 @@ class Closure:
         if not atoms:
             yield binding
             return
-        place = max(range(len(atoms)), key=lambda i: (atoms[i].subject in binding) + (atoms[i].object in binding))
-        atom, rest = atoms[place], atoms[:place] + atoms[place + 1 :]
+        atom, rest = atoms[0], atoms[1:]
+        if rest:
+            place = max(range(len(atoms)), key=lambda i: (atoms[i].subject in binding) + (atoms[i].object in binding))
+            atom, rest = atoms[place], atoms[:place] + atoms[place + 1 :]
         subject, object_ = binding.get(atom.subject), binding.get(atom.object)
         if subject is not None and object_ is not None:
             if object_ in self._objects.get((atom.predicate, subject), ()):
                 yield from self._extend(rest, binding)
-        elif subject is not None:
-            for found in self.objects(atom.predicate, subject):
-                yield from self._extend(rest, {**binding, atom.object: found})
-        elif object_ is not None:
-            for found in self.subjects(atom.predicate, object_):
-                yield from self._extend(rest, {**binding, atom.subject: found})
+        else:
+            if subject is not None:
+                name, values = atom.object, self._objects.get((atom.predicate, subject))
+            else:
+                name, values = atom.subject, self._subjects.get((atom.predicate, binding[atom.object]))
+            for found in values or ():
+                if rest:
+                    yield from self._extend(rest, {**binding, name: found})
+                else:
+                    yield {**binding, name: found}
 
 
 def _instance(atom: Atom, binding: Binding) -> Fact:

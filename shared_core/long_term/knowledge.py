@@ -203,6 +203,21 @@ class Knowledge:
                     self.graph.remove_node(node)
         self.closure.remove(unsaid)
 
+    def resting(self, rows: Iterable[int]) -> int:
+        """How many inferences rest on these rows and on nothing else; everything is as before afterwards."""
+        left: dict[Fact, int] = {}
+        for row in rows:
+            edge = self._edges.get(row)
+            if edge is not None:
+                fact = edge.fact
+                left.setdefault(fact, sum(len(each.rows) for each in self._facts[fact]))
+                left[fact] -= 1
+        unsaid = [fact for fact, count in left.items() if count == 0]
+        gone = self.closure.remove(unsaid)
+        self.closure.add(unsaid)
+        self._sure.clear()
+        return len(gone)
+
     def expire(self, now: int) -> None:
         """Forget rows whose record has expired."""
         if now < self.wake:
@@ -321,7 +336,7 @@ class Knowledge:
         for row in rows:
             if row.attributes is not None:
                 attributes.update(load(row.attributes))
-        return Relation(
+        return Relation.model_construct(  # out of values that are checked already
             subject=self.names[edge.subject],
             predicate=rows[0].verb,
             object=self.names[edge.object],
@@ -335,7 +350,7 @@ class Knowledge:
     def conclusion(self, fact: Fact) -> Relation:
         """An inferred fact as a value, with its rule and premises."""
         derivation = self.closure.derived[fact]
-        return Relation(
+        return Relation.model_construct(
             subject=self.names[fact[0]],
             predicate=self.verb(fact),
             object=self.names[fact[2]],

@@ -28,6 +28,11 @@ _CHINESE_ASKS = re.compile(
     r"(?:是)?(?:什么时候|什么时间|什么地方|哪一天|哪一年|哪年|哪天|何时|哪里|哪儿|为什么|怎么样|怎样|怎么|什么|多少|"
     r"多久|多大|几个|几次|几岁|哪个|哪些|哪家|谁)(?:的)?|[吗呢么]\s*(?=[?？。]|$)|[?？]"
 )
+_PRONOUNS = (
+    (re.compile(r"\b(?:she|he)\b"), "I"),
+    (re.compile(r"\b(?:her|his)\b(?=\s+\w)"), "my"),
+    (re.compile(r"\b(?:him|herself|himself)\b"), "me"),
+)
 _PUNCTUATION = " ，。、！!?？."
 _IRREGULAR = dict(
     pair.split(":")
@@ -41,21 +46,28 @@ _IRREGULAR = dict(
 )
 
 
-def first_person(text: str, names: Iterable[str]) -> str:
-    """The text with the names of speakers as "I" and "my": as those people would say it themselves.
+def first_person(text: str, names: Iterable[str]) -> tuple[str, int]:
+    """The text as the speakers it names would say it themselves, and how many of them it names.
 
-    >>> first_person("When did Alice sell Alice's bike?", ["Alice"])
-    'When did I sell my bike?'
+    Their names become "I" and "my"; where it names one, so do the pronouns that stand for that one.
+
+    >>> first_person("When did Alice sell her bike?", ["Alice", "Bob"])
+    ('When did I sell my bike?', 1)
     >>> first_person("张伟什么时候买了车？", ["张伟"])
-    '我什么时候买了车？'
+    ('我什么时候买了车？', 1)
     """
+    named = 0
     for name in sorted(names, key=len, reverse=True):
         if _CHINESE.search(name):
-            text = text.replace(name, "我")
+            found, text = text.count(name), text.replace(name, "我")
         else:
-            pattern = re.compile(rf"\b{re.escape(name)}('s|s'|')?(?!\w)", re.I if len(name) > 4 else 0)
-            text = pattern.sub(lambda found: "my" if found[1] else "I", text)
-    return text
+            pattern = rf"(?<!\w){re.escape(name)}('s|’s|s'|')?(?!\w)"
+            text, found = re.subn(pattern, lambda match: "my" if match[1] else "I", text)
+        named += found > 0
+    if named == 1:
+        for pronoun, mine in _PRONOUNS:
+            text = pronoun.sub(mine, text)
+    return text, named
 
 
 def is_question(text: str) -> bool:
@@ -69,24 +81,25 @@ def is_question(text: str) -> bool:
     return bool(_ENGLISH_QUESTION.search(text.strip()))
 
 
-def statements(question: str) -> list[str]:
-    """A question in the first person as statements: its words in the order of an answer, and in its tense.
+def statements(question: str) -> tuple[str, str] | None:
+    """A question in the first person as statements: in the order and tense of an answer, and as bare words.
 
-    Empty for a text that asks nothing.
+    None for a text that asks nothing, or that a question mark alone makes a question.
 
     >>> statements("When did I go to the museum?")
-    ['I went to the museum', 'I go to the museum']
+    ('I went to the museum', 'I go to the museum')
     >>> statements("我在哪里工作？")
-    ['我在工作']
+    ('我在工作', '我在工作')
     """
     if not is_question(question):
-        return []
+        return None
     if _CHINESE.search(question):
-        found = [_CHINESE_ASKS.sub("", question).strip(_PUNCTUATION)]
+        told = bare = _CHINESE_ASKS.sub("", question).strip(_PUNCTUATION)
     else:
-        found = [_reordered(question), _shortened(question)]
-    said = question.strip(_PUNCTUATION)  # without its question mark a question is still the same
-    return [text for text in dict.fromkeys(found) if text and text != said]
+        told, bare = _reordered(question), _shortened(question)
+    said = question.strip(_PUNCTUATION)
+    told, bare = told or said, bare or said
+    return None if told == bare == said else (told, bare)
 
 
 def _shortened(question: str) -> str:

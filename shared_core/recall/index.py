@@ -35,6 +35,7 @@ NEVER = np.iinfo(np.int64).max
 ALWAYS = np.iinfo(np.int64).min
 _CHUNK = 8_192  # rows taken in at a time, so that loading never holds two copies of the vectors
 _FEW_DEAD = 1_000
+_LONG = 12  # terms; a longer text has no more to say about itself than that
 _SAMPLE = 512  # vectors in the sample a question is measured against
 
 _COLUMNS: tuple[tuple[str, Any], ...] = (
@@ -42,6 +43,7 @@ _COLUMNS: tuple[tuple[str, Any], ...] = (
     ("speaker", np.int32), ("time", np.int64), ("created", np.int64), ("valid_from", np.int64),
     ("valid_until", np.int64), ("expires", np.int64), ("shape", np.int32), ("length", np.int32),
     ("before", np.int64), ("after", np.int64), ("row", np.int64), ("rows", np.int32), ("live", np.bool_),
+    ("likeness", np.float32), ("likened", np.int64),
 )  # fmt: skip
 
 
@@ -54,6 +56,8 @@ class Layout:
     """
 
     live: Slots | None  # None: all of them
+    alone: Mask  # records that are no turns
+    turns: bool  # whether there are any
     before: Slots
     rings: tuple[Slots, ...]
     around: Floats  # terms in the record and its rings
@@ -64,6 +68,8 @@ class Layout:
     average_group: np.float32
     log_length: Floats
     follows_question: Slots  # records right after another speaker's question
+    with_before: Floats  # length of a turn's vector with half of the one before added
+    with_both: Floats  # the same with 0.4 of the one before and 0.2 of the one after
 
 
 class ScopeIndex:
@@ -145,13 +151,13 @@ class ScopeIndex:
         rows: Slots = np.arange(int(counts.sum())) - np.repeat(starts - first, counts)
         return rows
 
-    def by_slot(self, values: Floats, rows: Slots | None = None) -> Floats:
+    def by_slot(self, values: Floats, rows: Slots | None = None, missing: np.float32 | float = 0.0) -> Floats:
         """Values of rows (all of them, or these in ascending order of slots) as values of slots.
 
-        The best piece of each; 0 for a record none of whose pieces is among them.
+        The best piece of each; `missing` for a record none of whose pieces is among them.
         """
         owner = self.owner if rows is None else self.owner[rows]
-        found = np.zeros(self.size, np.float32)
+        found = np.full(self.size, missing, np.float32)
         if not len(owner):
             return found
         if rows is None and len(owner) == self.size and self._one_piece:
@@ -173,7 +179,6 @@ class ScopeIndex:
         return self._layout
 
     def _lay_out(self) -> Layout:
-        size = self.size
         before, after, session = self["before"], self["after"], self["session"]
         lengths = np.append(self["length"], 0).astype(np.float32)  # the last entry answers for -1
         placed = self["position"] >= 0
@@ -194,8 +199,13 @@ class ScopeIndex:
         asks = np.append(self["shape"] & ENDS_ASKING, 0)[before] > 0
         other = self["speaker"] != np.append(self["speaker"], -1)[before]
         alive = slice(None) if live is None else live
+        with_before, with_both = self._mixed_lengths(rings)
         return Layout(
             live=live,
+            alone=~placed,
+            turns=bool(rings),
+            with_before=with_before,
+            with_both=with_both,
             before=before,
             rings=rings,
             around=around,
@@ -206,7 +216,9 @@ class ScopeIndex:
             average_group=np.float32(group_length[group_length > 0].mean())
             if (group_length > 0).any()
             else np.float32(1),
-            log_length=np.log1p(lengths[:-1]),
+            log_length=np.where(placed, np.log1p(np.minimum(lengths[:-1], _LONG)), np.log1p(_LONG / 2)).astype(
+                np.float32
+            ),
             follows_question=np.flatnonzero(asks & other),
         )
 
@@ -231,6 +243,36 @@ class ScopeIndex:
             self._sampled = None
         if self._dead > _FEW_DEAD and 4 * self._dead > self.size:
             self._compact()
+
+    def _mixed_lengths(self, rings: tuple[Slots, ...]) -> tuple[Floats, Floats]:
+        """How long a turn's vector becomes with its neighbours' added, so that one pass can stand for three."""
+        one = np.ones(self.size, np.float32)
+        if not rings or self.dense is None:
+            return one, one
+        before, after = rings[0], rings[1]
+        self._liken(before)
+        back = np.where(before >= 0, self["likeness"], 0)
+        ahead = np.where(after >= 0, self["likeness"][after], 0)
+        has_before, has_after = (before >= 0).astype(np.float32), (after >= 0).astype(np.float32)
+        # |v + .5 p|² = 1 + .25 + v·p; p·n is taken for the mean of v·p and v·n, which is all that is known of it.
+        with_before = 1 + 0.25 * has_before + back
+        across = 0.16 * has_before * has_after * (back + ahead) / 2
+        with_both = 1 + 0.16 * has_before + 0.04 * has_after + 0.8 * back + 0.4 * ahead + across
+        return np.sqrt(np.maximum(with_before, 0.05)), np.sqrt(np.maximum(with_both, 0.05))
+
+    def _liken(self, before: Slots) -> None:
+        """Bring the column `likeness`, each turn's cosine with the one before it, up to date."""
+        assert self.dense is not None
+        stale = np.flatnonzero((before >= 0) & (self["likened"] != before) & self["live"])
+        for start in range(0, len(stale), _CHUNK):
+            slots = stale[start : start + _CHUNK]
+            held = (self["row"][slots] >= 0) & (self["row"][before[slots]] >= 0)
+            mine = self.dense.vectors(self["row"][slots[held]])
+            theirs = self.dense.vectors(self["row"][before[slots[held]]])
+            likeness = np.zeros(len(slots), np.float32)
+            likeness[held] = np.einsum("ij,ij->i", mine, theirs)
+            self["likeness"][slots] = likeness
+            self["likened"][slots] = before[slots]
 
     def _take(self, rows: list[tuple[Any, ...]]) -> None:
         first, count = self.size, len(rows)
@@ -261,6 +303,8 @@ class ScopeIndex:
             "row": pieces[0],
             "rows": pieces[1],
             "live": np.ones(count, np.bool_),
+            "likeness": np.zeros(count),
+            "likened": np.full(count, -1),
         }
         for name, values in columns.items():
             self._columns[name].extend(values)
@@ -360,7 +404,7 @@ class ScopeIndex:
         self.fields.keep(slots)
         for column in self._columns.values():
             column.keep(slots)
-        for name in ("before", "after"):
+        for name in ("before", "after", "likened"):
             self[name][:] = moved[self[name]]
         counts = self["rows"].astype(np.int64)
         self["row"][:] = np.where(counts > 0, np.cumsum(counts) - counts, -1)

@@ -23,7 +23,6 @@ Vector = NDArray[np.float32]
 
 _FADING = 0.8  # what a word loses in weight with each message said since
 _ANSWERED = 0.5  # weight of the assistant's words against the user's
-_STATEMENTS = 0.5  # share of the meaning that the statement forms of a question make up
 
 _WHEN = re.compile(
     r"\bwhen\b|what (?:date|day|year|month|time)|how long|什么时候|什么时间|何时|哪天|哪一天|哪年|几号|几点|多久", re.I
@@ -36,6 +35,19 @@ _WHICH = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A text to embed for a question, and its share in what turns and what facts are compared with.
+
+    Turns speak in the first person, facts about people by name: a question that names somebody is
+    put to each in its own way.
+    """
+
+    text: str
+    turns: float
+    facts: float
+
+
 @dataclass(slots=True)
 class Question:
     """A question, or a conversation so far. The vectors are filled in by whoever may call the embedder."""
@@ -43,15 +55,26 @@ class Question:
     text: str
     terms: dict[int, float]
     asked: list[str]
-    views: list[tuple[str, float]]  # texts to embed, each with its share; the first is the question as it was asked
+    speakers: list[int]  # term ids of the speakers' names it holds
+    views: list[View]
     length: int = 0  # terms, repeats included, as a record of this text would have
     is_talk: bool = False
     dates: list[Asked] = field(default_factory=list)
     asks_when: bool = False
     asks_how_many: bool = False
     asks_which: bool = False
+    names_speakers: bool = False
     lead: Vector | None = None
-    forms: list[tuple[Vector, float]] = field(default_factory=list)
+    for_turns: Vector | None = None
+    for_facts: Vector | None = None
+
+    def embedded(self, vectors: Sequence[Vector]) -> None:
+        """Take in the vectors of `views`, in their order."""
+        self.lead = vectors[0]
+        self.for_turns = _together(vectors, [view.turns for view in self.views])
+        self.for_facts = (
+            _together(vectors, [view.facts for view in self.views]) if self.names_speakers else self.for_turns
+        )
 
 
 def question(query: Query, settings: Settings, now: datetime, names: Collection[str] = ()) -> Question | None:
@@ -84,7 +107,9 @@ def _in_context(lead: Question, spoken: list[Message], settings: Settings) -> Qu
     texts = [_bounded(message.text, settings) for message in spoken]
     mine = [text for message, text in zip(spoken, texts, strict=True) if message.role == "user"]
     lead.is_talk = True
-    lead.views = [(lead.text, 1.0), (" ".join(texts[-2:]), 1.0), (" ".join(mine), 1.0), (" ".join(texts), 1.0)]
+    joined = [lead.text, " ".join(texts[-2:]), " ".join(mine), " ".join(texts)]
+    lead.views = [View(text, 1.0, 1.0) for text in joined]
+    lead.names_speakers = False
     said: dict[int, float] = {}
     for age, (message, text) in enumerate(zip(reversed(spoken), reversed(texts), strict=True)):
         weight = _FADING**age * (1.0 if message.role == "user" else _ANSWERED)
@@ -105,19 +130,45 @@ def _from_text(text: str, now: datetime, names: Collection[str]) -> Question | N
     if not has_words(text):
         return None
     asked = query_terms(text)
-    mine = first_person(text, names)
+    mine, named = first_person(text, names)
     told = statements(mine)
-    plain = [(text, 0.0), (mine, 1.0)] if mine != text else [(text, 1.0)]
+    views = [View(text, 0.0 if named else 1.0, 1.0)]
+    if named:
+        views.append(View(mine, 1.0, 0.0))
+        asked_of_facts = statements(text)
+        if asked_of_facts is not None:
+            views.append(View(asked_of_facts[0], 0.0, 1.0))
+    if told is not None:
+        views += [View(told[0], 2.0, 0.0 if named else 2.0), View(told[1], 1.0, 0.0 if named else 1.0)]
     spoken = {term for name in names for term in query_terms(name)}
     content = [term for term in asked if term not in spoken] or asked
     return Question(
         text=text,
         terms={term_id(term): 1.0 for term in content},
         asked=asked,
+        speakers=[term_id(term) for term in asked if term in spoken],
         length=len(pack(text)) // 8,
-        views=[*plain, *((form, 2 * _STATEMENTS / len(told)) for form in told)],
+        views=_merged(views),
+        names_speakers=named > 0,
         dates=asked_dates(text, now),
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
         asks_which=bool(_WHICH.search(text)),
     )
+
+
+def _merged(views: list[View]) -> list[View]:
+    """Views of the same text as one, so that each text is embedded once."""
+    merged: dict[str, View] = {}
+    for view in views:
+        old = merged.get(view.text)
+        merged[view.text] = view if old is None else View(view.text, old.turns + view.turns, old.facts + view.facts)
+    return list(merged.values())
+
+
+def _together(vectors: Sequence[Vector], shares: Sequence[float]) -> Vector:
+    """The direction of a weighted sum of unit vectors."""
+    total = np.asarray(shares, np.float32) @ np.stack(vectors)
+    length = float(np.sqrt(total @ total))
+    unit: Vector = total / np.float32(length) if length > 1e-9 else total
+    return unit

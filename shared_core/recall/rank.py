@@ -19,34 +19,35 @@ from shared_core.recall.dense import best
 from shared_core.recall.index import Layout, Mask, ScopeIndex, Slots
 from shared_core.recall.lexical import K1, B
 from shared_core.recall.question import Question
-from shared_core.recall.text import ASKS, NAMES, NUMBERS, ONLY_ASKS, TEMPORAL
+from shared_core.recall.text import ASKS, NAMES, NUMBERS, TEMPORAL
 
 Floats = NDArray[np.float32]
 
 WEIGHTS: Mapping[str, float] = {
-    "meaning": 0.5,
+    "meaning": 0.34,
+    "meaning around": 0.24,
+    "session meaning": 0.28,
+    "coverage": 1.25,
+    "coverage around": 1.5,
+    "window": 0.26,
+    "session": 0.34,
+    "speaker": 1.32,
+    "about": 1.5,
+    "asks": -0.61,
+    "length": 0.79,
+    "answers": 0.27,
+    "date": 7.06,
+    "near date": 4.55,
+    "when": 1.53,
+    "which": 2.21,
+    "how many": 1.56,
+    "temporal": 0.36,
+    "names": 0.89,
     "same words": 10.0,
-    "session meaning": 0.384,
-    "coverage": 1.343,
-    "coverage around": 1.47,
-    "window": 0.234,
-    "session": 0.328,
-    "speaker": 1.351,
-    "only asks": -2.963,
-    "asks": -0.814,
-    "length": 0.491,
-    "answers": 0.224,
-    "date": 7.28,
-    "near date": 6.3,
-    "when": 1.535,
-    "which": 2.362,
-    "how many": 1.596,
-    "temporal": 0.358,
-    "names": 0.834,
 }
 """What each number is worth for a question; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
 
-TALK_WEIGHTS: Mapping[str, float] = {"meaning": 1.0, "window": 0.3}
+TALK_WEIGHTS: Mapping[str, float] = {"meaning": 0.5, "meaning around": 0.5, "window": 0.3}
 """The same where a whole conversation is the query: most of its words are about nothing in particular."""
 
 
@@ -97,39 +98,48 @@ def features(index: ScopeIndex, question: Question, mask: Mask | None, count: in
     """The numbers of every slot, by name; each a float32 array of `index.size`."""
     layout = index.layout()
     words = _Words(index, layout, question)
-    meaning = _meaning(index, question, words.own, mask, count)
+    likeness = _likeness(index, layout, question, words.own, mask, count)
     shape = index["shape"]
-    exact, near = nearness(question.dates, index["time"]) if question.dates else (None, None)
+    turn = (~layout.alone).astype(np.float32)
     found: dict[str, Floats] = {
-        "meaning": meaning,
-        "session meaning": _best_of_group(layout, meaning),
+        **_meaning(layout, likeness),
         "coverage": words.coverage,
         "coverage around": words.coverage_around,
         "window": _standard(words.window, layout),
         "session": words.session(),
-        "only asks": _flag(shape, ONLY_ASKS),
-        "asks": _flag(shape, ASKS),
+        "asks": _flag(shape, ASKS) * turn,
         "length": layout.log_length,
         "answers": words.answers(),
         "temporal": _flag(shape, TEMPORAL),
         "names": ((shape // NAMES & 3) / 3).astype(np.float32),
     }
+    found |= _asked_for(index, layout, question, words, found)
+    return found
+
+
+def _asked_for(
+    index: ScopeIndex, layout: Layout, question: Question, words: _Words, found: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """The numbers that only some questions ask for."""
+    parts: dict[str, Floats] = {}
     speaker = _named(index, question)
     if speaker is not None:
-        found["speaker"] = speaker
+        parts["speaker"] = speaker
+        if layout.alone.any():
+            parts["about"] = words.names_asked * layout.alone
     same = (words.coverage > _WHOLE) & (index["length"] == question.length)
     if same.any():
-        found["same words"] = same.astype(np.float32)
-    if exact is not None and near is not None:
-        found["date"], found["near date"] = exact, near
+        parts["same words"] = same.astype(np.float32)
+    if question.dates:
+        parts["date"], parts["near date"] = nearness(question.dates, index["time"])
     for name, wanted, part in (
         ("when", question.asks_when, found["temporal"]),
         ("which", question.asks_which, found["names"]),
-        ("how many", question.asks_how_many, _flag(shape, NUMBERS)),
+        ("how many", question.asks_how_many, _flag(index["shape"], NUMBERS)),
     ):
         if wanted:
-            found[name] = part
-    return found
+            parts[name] = part
+    return parts
 
 
 def _flag(shape: NDArray[np.int32], bit: int) -> Floats:
@@ -148,37 +158,52 @@ def _standard(values: Floats, layout: Layout) -> Floats:
 # ---------------------------------------------------------------------- meaning
 
 
-def _meaning(index: ScopeIndex, question: Question, words: Floats, mask: Mask | None, count: int) -> Floats:
-    """The likeness of each record to the question in all its forms, standardised; 0 without a vector.
+def _likeness(
+    index: ScopeIndex, layout: Layout, question: Question, words: Floats, mask: Mask | None, count: int
+) -> Floats:
+    """The cosine of each record with the question, put to turns and to facts in its own way.
 
-    Standardising is affine, so the forms become one vector, each divided by its own spread over a
-    sample: one pass over the scope serves them all.
+    Without a vector, and (past the size of exact search) for records that neither meaning nor
+    words propose, it is the usual cosine of the scope.
     """
-    values = np.zeros(index.size, np.float32)
-    if index.dense is None or not question.forms:
-        return values
-    sample = index.sample()
-    if not len(sample):
-        return values
-    combined = np.zeros(sample.shape[1], np.float32)
-    for vector, weight in question.forms:
-        spread = float((sample @ vector).std())
-        if spread > 1e-6:
-            combined += np.float32(weight / spread) * vector
-    usual = sample @ combined
-    deviation = np.float32(float(usual.std()) or 1.0)
+    if index.dense is None or question.for_turns is None or question.for_facts is None or not len(index.sample()):
+        return np.zeros(index.size, np.float32)
+    if not layout.turns:
+        return _cosine_of_all(index, question.for_facts, words, mask, count)
+    values = _cosine_of_all(index, question.for_turns, words, mask, count)
+    if question.for_facts is not question.for_turns and layout.alone.any():
+        values = np.where(layout.alone, _cosine_of_all(index, question.for_facts, words, mask, count), values)
+    return values
+
+
+def _cosine_of_all(index: ScopeIndex, vector: Floats, words: Floats, mask: Mask | None, count: int) -> Floats:
+    assert index.dense is not None
+    usual = np.float32((index.sample() @ vector).mean())
     if index.dense.exact:
-        rows = None
-        scores = index.dense.scores(combined)
-    else:
-        allowed = None if mask is None else mask[index.owner]
-        wanted = max(index.settings.candidates, count)
-        rows, _ = index.dense.search(combined, wanted, allowed)
-        spoken, _ = best(np.flatnonzero(words > 0), words[words > 0], wanted)
-        rows = np.unique(np.concatenate((rows, index.rows_of(spoken))))
-        scores = index.dense.similarities(combined, rows)
-    scores = (scores - np.float32(usual.mean())) / deviation
-    return index.by_slot(scores, rows)
+        return index.by_slot(index.dense.scores(vector), missing=usual)
+    wanted = max(index.settings.candidates, count)
+    rows, _ = index.dense.search(vector, wanted, None if mask is None else mask[index.owner])
+    spoken, _ = best(np.flatnonzero(words > 0), words[words > 0], wanted)
+    rows = np.unique(np.concatenate((rows, index.rows_of(spoken))))
+    return index.by_slot(index.dense.similarities(vector, rows), rows, missing=usual)
+
+
+def _meaning(layout: Layout, likeness: Floats) -> dict[str, Floats]:
+    """The likeness of each record together with the talk around it, and the best of its session.
+
+    The vector of a turn with its neighbours' added need not be stored: its product with the
+    question is the sum of theirs, over its length, which the layout knows.
+    """
+    if not layout.turns:
+        alone = _standard(likeness, layout)
+        return {"meaning": alone, "meaning around": alone, "session meaning": alone}
+    padded = np.append(likeness, np.float32(0))  # the last entry answers for -1
+    before, after = padded[layout.rings[0]], padded[layout.rings[1]]
+    return {
+        "meaning": _standard((likeness + 0.5 * before) / layout.with_before, layout),
+        "meaning around": _standard((likeness + 0.4 * before + 0.2 * after) / layout.with_both, layout),
+        "session meaning": _best_of_group(layout, _standard(likeness, layout)),
+    }
 
 
 def _cosines(index: ScopeIndex, question: Question, slots: Slots) -> Floats:
@@ -212,6 +237,9 @@ class _Words:
         self.coverage = np.zeros(size, np.float32)
         self.coverage_around = np.zeros(size, np.float32)
         self._session = np.zeros(layout.groups, np.float32)
+        self.names_asked = np.zeros(size, np.float32)
+        for term in question.speakers:
+            self.names_asked[index.lexical.postings(term)[0]] = 1.0
         total = 0.0
         for term, weight in question.terms.items():
             slots, counts = index.lexical.postings(term)

@@ -46,7 +46,7 @@ _STOP = frozenset(
     " nor not now of off on once only or other our ours ourselves out over own please really same she should so some"
     " such than that the their theirs them themselves then there these they this those through to too under until up"
     " us very was we were what when where which while who whom whose why will with would you your yours yourself"
-    " yourselves".split()
+    " yourselves kind type many much might must shall".split()
 )
 _CONTRACTION = re.compile(r"(?:n't|'re|'ve|'ll|'d|'m|'s)$")
 _STOP_CHARACTERS = frozenset("的了着过吗呢吧啊呀么嘛哦和与或在是我你他她它们这那就也都还又很把被让给对从到个")

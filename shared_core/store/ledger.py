@@ -219,7 +219,8 @@ def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> N
 
 
 def erase(
-    tx: Transaction, scope: int, seqs: Iterable[int], now: int, *, action: str = "deleted", derived: bool = True
+    tx: Transaction, scope: int, seqs: Iterable[int], now: int, *, action: str = "deleted", derived: bool = True,
+    lost: forgetting.Lost | None = None,
 ) -> Receipt:
     """Erase records and all that came only from them: the one cascade behind every deletion.
 
@@ -240,7 +241,7 @@ def erase(
     revision = bump(tx, scope)
     counts = {"records": 0}
     if derived or action != "deleted":
-        counts |= forgetting.of_records(tx, scope, gone, revision)
+        counts |= forgetting.of_records(tx, scope, gone, revision, lost)
     else:  # the turns go, what they said stays
         forgetting.detach(tx, scope, gone, revision)
     ids = []

@@ -526,6 +526,9 @@ def test_reset_keeps_facts_and_other_conversations(core: AgentMemory, memory: Tw
     memory.reset()
     assert memory.get_all() == []
     assert {r.text for r in core.scope(user="alice").list()} == {"Alice lives in Lyon", "Alice likes tea"}
+    assert core.scope(user="alice").sessions() == ["sunday", "monday"], (
+        "the conversation itself was erased, facts and all"
+    )
 
 
 # ---------------------------------------------------------------------- handles
@@ -600,6 +603,30 @@ def test_li_21_a_memory_whose_database_is_gone_is_rebuilt_from_its_messages_once
     assert first.get_all() == second.get_all() == [user("hello"), message]
     first.put(user("more"))
     assert len(second.get_all()) == 3
+
+
+def test_li_21_an_older_snapshot_of_a_live_database_brings_nothing_back() -> None:
+    memory = TwinmemMemory.from_defaults()
+    memory.put(user("old"))
+    old = memory.to_dict()
+    memory.reset()
+    assert TwinmemMemory.from_dict(old).get_all() == []
+    memory.put(user("new"))
+    assert texts(TwinmemMemory.from_dict(old).get_all()) == ["new"]
+
+
+def test_li_21_two_conversations_of_a_database_that_is_gone_come_back_into_one() -> None:
+    first = TwinmemMemory.from_defaults()
+    first.put(user("I live in Lyon"))
+    second = TwinmemMemory(user=first.user, store_id=first.store_id)
+    second.put(user("hello"))
+    data = [first.to_dict(), second.to_dict()]
+    del first, second
+    gc.collect()
+    one, two = (TwinmemMemory.from_dict(each) for each in data)
+    assert (texts(one.get_all()), texts(two.get_all())) == (["I live in Lyon"], ["hello"])
+    two.put(user("Where do I live?"))
+    assert "I live in Lyon" in whole(two.get())
 
 
 def test_li_21_an_older_snapshot_shows_the_conversation_as_it_is_now(path: str) -> None:

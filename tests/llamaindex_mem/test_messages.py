@@ -236,6 +236,7 @@ def test_li_31_legacy_images_in_kwargs_are_pictures_once() -> None:
     found = stored(message)
     assert [type(block) for block in found.blocks] == [TextBlock, ImageBlock]
     assert "images" not in found.additional_kwargs
+    assert "images" not in str(encode(message).payload), "the picture is stored twice"
 
 
 def test_li_31_a_block_of_a_newer_core_becomes_a_text_and_the_rest_stays() -> None:

@@ -46,7 +46,8 @@ def looked_at(record: Record, key: str) -> Any:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """A missing key equals nothing; a bool is no number; values of different types are unequal."""
+    """A missing key equals nothing; a bool is no number; values of different types are unequal; tuples are lists."""
+    b = list(b) if isinstance(b, tuple) else b
     return a is not MISSING and isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
@@ -93,7 +94,7 @@ def passes(record: Record, where: dict[str, Any]) -> bool:
 # ---------------------------------------------------------------------- what is stored, and what is asked
 
 VALUES = st.sampled_from([0, 1, 1.0, 2, -1, 0.5, True, False, None, "1", "a", "ab", "汉字", "", ["a", 1], [], {"b": 1}])
-SIMPLE = st.one_of(VALUES, st.sampled_from([["ab"], {"b": 2}]))
+SIMPLE = st.one_of(VALUES, st.sampled_from([["ab"], {"b": 2}, ["Ann"], ["Ann", "Lab"], "Ann", ("Ann",)]))
 METADATA = st.dictionaries(st.sampled_from(["m", "n", "kind", "标签"]), VALUES, max_size=3)
 RECORDS = st.fixed_dictionaries(
     {
@@ -177,6 +178,7 @@ def ten(scope: Scope) -> Scope:
     scope.add_many(
         [{"text": f"note {n}", "id": f"{n}", "metadata": {"lang": "zh" if n % 2 else "en", "n": n}} for n in range(10)]
     )
+    scope.update("4", entities=["Ann", "Lab"])
     return scope
 
 
@@ -197,6 +199,10 @@ def ten(scope: Scope) -> Scope:
         ({"metadata.n": 3}, "3"),
         ({"n": "3"}, ""),
         ({"n": True}, ""),
+        ({"entities": ["Ann", "Lab"]}, "4"),
+        ({"entities": ("Ann", "Lab")}, "4"),
+        ({"entities": {"$contains": "Lab"}}, "4"),
+        ({"entities": {"$in": [["Ann", "Lab"], "Ann"]}}, "4"),
         ({}, "0123456789"),
         (None, "0123456789"),
     ],

@@ -62,18 +62,26 @@ _UNREAL: Final = re.compile(
     r"|(?:小说|电影|故事|书|剧|游戏|歌|诗)(?:里|中)|呵呵|开玩笑|才怪|不确定|不知道|考虑|在想|想着|(?<![梦思理联幻])想(?![法念起到象])|总有一天|有朝一日|迟早|吧$|巴不得|等不及"
     r"|恨不得|早知道|说不准|怀疑|担心|害怕|绝对不会|不会去|不是说|他说|她说|他们说|说他|说她|告诉我|问我|需要|该不会|难道|仿如|不敢"
 )
-_PLAN: Final = re.compile(r"^(?:要|会|将要?|打算|准备|计划|就要?|得|约了?|还要)*(?P<o>(?:去|飞|结婚|订婚|搬|参加|考|做|看|见|开始|入职|毕业|出差|回|举办|办|有(?:一?[个场次])?(?=\S*(?:面试|考试|手术|比赛|演出|会议|航班|体检|答辩|婚礼|演讲))|动手术|体检|生|拍|跑|出国|旅行|面试|答辩|手术|接|启程|出发|开会)\S*)$")
+_PLAN: Final = re.compile(
+    r"^(?:要|会|将要?|打算|准备|计划|就要?|得|约了?|还要)*(?P<o>(?:去|飞|结婚|订婚|搬|参加|考|做|看|见|开始|入职|毕业|出差|回|举办|办|有(?:一?[个场次])?(?=\S*(?:面试|考试|手术|比赛|演出|会议|航班|体检|答辩|婚礼|演讲))|动手术|体检|生|拍|跑|出国|旅行|面试|答辩|手术|接|启程|出发|开会)\S*)$"
+)
 _LEAD: Final = re.compile(
     r"^(?:其实|对了|另外|还有|而且|然后|所以|因为|由于|嗯+|哦+|哈+|啊|那个|顺便说一下|顺便说一句|顺便|总之|你好|您好|嗨|大家好|说实话|说真的|老实说|告诉你"
     r"|跟你说|后来|结果|于是|现在|目前|最近|当时|那时候?|这样|不过|但是?|可是|原来|终于|另|比起[^我]{1,8}(?=我)|相比[^我]{1,8}(?=我)|今后|平时|一直以来|周末|好消息|是的|对|不对|没错|好的|谢谢)+[,，\s]*"
 )
-_NAME: Final = rf"(?:[{w.SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小老阿][\u4e00-\u9fff]{{1,2}}?|[A-Za-z][\w.+#-]*(?: [A-Z]\w*)?|[\u4e00-\u9fff]{{1,3}}(?:{w.TITLES})(?=就是|是))"
+_NAME: Final = rf"(?:[{w.SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小老阿][\u4e00-\u9fff]{{1,2}}?|[A-Za-z][A-Za-z0-9_.+#-]*(?: [A-Z][A-Za-z0-9]*)?|[\u4e00-\u9fff]{{1,3}}(?:{w.TITLES})(?=就是|是))"
 _KINS: Final = "|".join(sorted(w.KIN, key=len, reverse=True))
-_OWN: Final = re.compile(r"^(?:我们一?家?|咱们?|我|俺|本人)(?:自己|家里|家)?(?:(?:[和跟与]|带着?)(?:[^，。去到在搬]{1,6}?)(?:一起|都|就)?(?=[去到在搬又从上一刚都参领买]|结婚))?")
-_MINE: Final = re.compile(rf"^(?:我们?|咱)(?:家|的)*(?P<side>大|小|二|三|双胞胎|亲|前)?(?P<kin>{_KINS}|{w.PETS})(?P<name>{_NAME}|[\u4e00-\u9fffA-Za-z]{{2,3}}?)?(?=(?P<rest>.*)$)")
+_OWN: Final = re.compile(
+    r"^(?:我[\u4e00-\u9fff]{1,4}和我|我们一?家?|咱们?|我|俺|本人)(?:自己|家里|家)?(?:(?:[和跟与]|带着?)(?:[^，。去到在搬]{1,6}?)(?:一起|都|就)?(?=[去到在搬又从上一刚都参领买]|结婚))?"
+)
+_MINE: Final = re.compile(
+    rf"^(?:我们?|咱)(?:家|的)*(?P<side>大|小|二|三|双胞胎|亲|前)?(?P<kin>{_KINS}|{w.PETS})(?P<name>{_NAME}|[\u4e00-\u9fffA-Za-z]{{2,3}}?)?(?=(?P<rest>.*)$)"
+)
 _THEIRS: Final = re.compile(rf"^(?P<owner>{_NAME})的?(?P<kin>{_KINS})(?P<rest>.+)$")
 _OTHER: Final = re.compile(rf"^(?P<name>{_NAME})(?P<rest>.+)$")
-_ITEM: Final = re.compile(r"^(?:我们的?)?(?P<name>[\w\u4e00-\u9fff-]{1,12}?(?:项目|模块|系统|服务|平台|应用|产品|网站|小程序|仓库|团队|部门|后台|后端|前端|数据库|索引))(?P<rest>(?:使用|用|采用|依赖|属于|归|基于|是|部署).+)$")
+_ITEM: Final = re.compile(
+    r"^(?:我们的?)?(?P<name>项目[A-Z\d]{1,3}|[\w\u4e00-\u9fff-]{1,12}?(?:项目|模块|系统|服务|平台|应用|产品|网站|小程序|仓库|团队|部门|后台|后端|前端|数据库|索引))(?P<rest>(?:使用|用|采用|依赖|属于|归|基于|是|部署).+)$"
+)
 _PRONOUN: Final = re.compile(r"^(?:他|她|它)(?!们|的)(?P<rest>.+)$")
 
 
@@ -104,9 +112,13 @@ _RULE: Final = re.compile(
     r"|(?:不要|别)再?(?:给我|向我|对我|跟我)(?:推荐|发|用|说|提)\S*"
     r"|(?:总是|永远|始终|一律|尽量)(?:回答|回复|说|写|给出|保持|用)\S*)$"
 )
-_LATER: Final = re.compile(r"^(?:以后|今后|从现在(?:开始|起)|往后)(?:请|你|都|，|,|\s)*(?P<o>(?:不要|别|只|尽量|多|少|先)\S+)$")
+_LATER: Final = re.compile(
+    r"^(?:以后|今后|从现在(?:开始|起)|往后)(?:请|你|都|，|,|\s)*(?P<o>(?:不要|别|只|尽量|多|少|先)\S+)$"
+)
 _NO: Final = re.compile(r"^(?:请|再)*(?:不要|别|不许)再?")
-_CALLED: Final = re.compile(r"^(?:(?:大家|别人|朋友们?|同事们?|家人)都?(?:叫|喊|称呼)我|(?:以后|今后|你|请|就|可以|直接)*(?:叫|喊|称呼)我|我的?(?:外号|绰号|昵称|小名|英文名)(?:是|叫))(?P<o>[\u4e00-\u9fffA-Za-z]{1,10}?)(?:就好|吧|就行|就可以|即可|好了)?$")
+_CALLED: Final = re.compile(
+    r"^(?:(?:大家|别人|朋友们?|同事们?|家人)都?(?:叫|喊|称呼)我|(?:以后|今后|你|请|就|可以|直接)*(?:叫|喊|称呼)我|我的?(?:外号|绰号|昵称|小名|英文名)(?:是|叫))(?P<o>[\u4e00-\u9fffA-Za-z]{1,10}?)(?:就好|吧|就行|就可以|即可|好了)?$"
+)
 
 
 def _remember(sentence: str, ending: str, talk: _Talk) -> bool:
@@ -120,7 +132,8 @@ def _remember(sentence: str, ending: str, talk: _Talk) -> bool:
     if len(talk.found) == before:
         talk.found.append(_make(Reading("noted", told), talk.speaker, told, talk, None))
     talk.found[before:] = [
-        replace(fact, explicit=True, confidence=1.0, importance=max(0.9, fact.importance)) for fact in talk.found[before:]
+        replace(fact, explicit=True, confidence=1.0, importance=max(0.9, fact.importance))
+        for fact in talk.found[before:]
     ]
     return True
 
@@ -156,7 +169,7 @@ def _sentence(sentence: str, talk: _Talk) -> None:
         mentions = times.chinese(clause, talk.at, ahead=ahead)
         # The date of a birthday is what is told, not when it was told of.
         bare = clause if _BORN.search(clause) else _without(clause, mentions)
-        mention = next((m for m in mentions if m.when is not None), None)
+        mention = next((m for m in mentions if m.when is not None), None) if bare != clause else None
         often = any(m.when is None for m in mentions)
         if not bare:
             lead = mention
@@ -185,7 +198,12 @@ def _without(clause: str, mentions: list[times.Mention]) -> str:
 
 def _planned(clause: str, bare: str, mention: times.Mention | None, talk: _Talk, *, blocked: bool) -> bool:
     """A plan of the speaker's with its date."""
-    if mention is None or not mention.future or re.search(r"[了过]$|可能|也许|大概|如果|要是|希望|想", clause) or blocked:
+    if (
+        mention is None
+        or not mention.future
+        or re.search(r"[了过]$|可能|也许|大概|如果|要是|希望|想", clause)
+        or blocked
+    ):
         return False
     rest = re.sub(r"^(?:我们|我)", "", _LEAD.sub("", bare))
     own = rest != _LEAD.sub("", bare)
@@ -196,8 +214,10 @@ def _planned(clause: str, bare: str, mention: times.Mention | None, talk: _Talk,
 
 
 def _name_of_pet(clause: str, talk: _Talk) -> bool:
-    """"…, and its name is": names the pet or the relative told of just before."""
-    match = re.match(rf"^(?:它|他|她|取名)?(?:的?名字)?(?:名?叫做?|叫做|取名叫?|名为|是)(?P<o>[\u4e00-\u9fffA-Za-z]{{1,6}})$", clause)
+    """ "…, and its name is": names the pet or the relative told of just before."""
+    match = re.match(
+        r"^(?:它|他|她|取名)?(?:的?名字)?(?:名?叫做?|叫做|取名叫?|名为|是)(?P<o>[\u4e00-\u9fffA-Za-z]{1,6})$", clause
+    )
     last = talk.found[-1] if talk.found else None
     if match is None or last is None or last.predicate not in ("owns", "has_family") or not last.polarity:
         return False
@@ -210,6 +230,7 @@ def _name_of_pet(clause: str, talk: _Talk) -> bool:
     if relation is None:
         return False
     talk.found.append(_make(Reading(relation, match["o"]), last.subject, text, talk, None))
+    talk.previous = talk.antecedent = _Subject(match["o"], "")
     return True
 
 
@@ -234,11 +255,15 @@ def _subjects(bare: str, talk: _Talk) -> list[_Subject]:
             found.append(_Subject(name, rest))
     if text[:1].isascii() and (match := _OTHER.match(text)):
         found.append(_Subject(match["name"], match["rest"].strip()))
-    if (title := re.match(rf"^(?P<name>[\u4e00-\u9fff]{{1,2}}(?:{w.TITLES}))(?P<rest>(?:就是|也叫|指的是).+)$", text)) is not None:
+    if (
+        title := re.match(rf"^(?P<name>[\u4e00-\u9fff]{{1,2}}(?:{w.TITLES}))(?P<rest>(?:就是|也叫|指的是).+)$", text)
+    ) is not None:
         found.append(_Subject(title["name"], title["rest"]))
     if talk.previous is not None:
         found.append(replace(talk.previous, rest=text, relation=None))
-    elif re.match(r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)", text) and re.search(r"[了过]$|[了过]", text):
+    elif re.match(r"(?:现在|也|还|很|最|特别|非常|不再?|从不|不太)*(?:喜欢|讨厌|爱[吃喝看听玩]|对.+过敏)", text) or (re.match(
+        r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)", text
+    ) and re.search(r"[了过]$|[了过]", text)):
         found.append(_Subject(talk.speaker, text, own=True))
     return found
 
@@ -250,7 +275,11 @@ def _mine(text: str, match: re.Match[str], talk: _Talk) -> list[_Subject]:
     found: list[_Subject] = []
     for length in (2, 3, 4, 1):
         name, rest = text[end : end + length], text[end + length :]
-        if rest and re.fullmatch(r"[\u4e00-\u9fff]{2,3}|[A-Za-z]+", name) and (is_name(name) or length == 2):
+        if (
+            rest
+            and re.fullmatch(r"[^和跟与的在是有也都不没又正刚\x00-\x40][\u4e00-\u9fff]{1,2}|[A-Za-z]+", name)
+            and (is_name(name) or length == 2)
+        ):
             if relation is None:
                 found.append(_Subject(name, rest, relation=(talk.speaker, "pet", name), pet=kin))
             else:
@@ -289,6 +318,8 @@ def _tell(reading: Reading, who: _Subject, clause: str, mention: times.Mention |
     if reading.predicate == "name" and who.pet:
         talk.found.append(_make(Reading("pet", reading.object), talk.speaker, clause, talk, None))
         reading, subject = Reading("is_a", who.pet), reading.object
+    if reading.predicate == "kin":
+        reading, subject = Reading(w.KIN[reading.object], who.name), talk.speaker
     if reading.predicate == "alias":
         if is_name(reading.object) and re.search(rf"(?:{w.TITLES})$", subject):
             subject, reading = reading.object, Reading("also_called", subject)
@@ -298,14 +329,14 @@ def _tell(reading: Reading, who: _Subject, clause: str, mention: times.Mention |
         if not kin:
             return
         reading, subject = replace(reading, predicate=w.KIN[kin["kin"]]), kin["owner"]
-    when = mention.when if mention and not (mention.future) else None
+    when = mention.when if mention and not mention.future and reading.predicate != "age" else None
     if mention and mention.future:
         return
     talk.found.append(_make(reading, subject, clause, talk, when, third=not who.own, who=who))
 
 
 _ADVERBS: Final = re.compile(
-    r"^(?:\s|现在|目前|已经|早就|早已|刚刚|刚|才|就|也|都|还是|还|一直|平时|平常|通常|经常|常常|最近|近来|其实|真的|真|主要是|主要|终于|又|一般|基本上?|从小|从来|后来|今年|今天|正好|自己|一个人|总是|向来|再也|到|最终|正式|顺利|成功地?|有幸|如今|以前|之前|曾经|曾|过去|原来|原先|当年|小时候)*"
+    r"^(?:\s|现在|目前|已经|早就|早已|刚刚|刚|才|就(?!是)|也(?!叫)|都|还是|还|一直|平时|平常|通常|经常|常常|最近|近来|其实|真的|真|主要是|主要|终于|又|一般|基本上?|从小|从来|后来|今年|今天|正好|自己|一个人|总是|向来|再也|到|最终|正式|顺利|成功地?|有幸|如今|从?开始|自从|以前|之前|曾经|曾|过去|原来|原先|当年|小时候)*"
 )
 _PAST: Final = re.compile(r"以前|之前|曾经?|过去|原来|原先|当年|小时候")
 
@@ -318,7 +349,9 @@ def _read(who: _Subject, clause: str, *, often: bool) -> list[Reading]:
     past = bool(_PAST.search(before))
     again = "再也" in before
     for pattern in PATTERNS:
-        if not pattern.own and who.own or pattern.own is None and not who.own:
+        if pattern.latin and not who.name.isascii():
+            continue
+        if (not pattern.own and who.own) or (pattern.own is None and not who.own):
             continue
         if pattern.often and not often:
             continue
@@ -339,14 +372,23 @@ def _from(pattern: Pattern, match: re.Match[str], *, past: bool) -> list[Reading
 
 
 def _make(
-    one: Reading, subject: str, text: str, talk: _Talk, when: datetime | None, *, third: bool = False, who: _Subject | None = None
+    one: Reading,
+    subject: str,
+    text: str,
+    talk: _Talk,
+    when: datetime | None,
+    *,
+    third: bool = False,
+    who: _Subject | None = None,
 ) -> Extracted:
     planned = one.predicate == "plans"
     names = [name for name in (subject,) if name not in (USER, ASSISTANT)]
     if one.predicate not in ("likes", "plans", "noted", "should", "age") and not one.predicate.startswith("favourite"):
         names.append(one.object)
     project = one.predicate in ("works_on", "belongs_to") or (third and one.predicate in ("uses", "is_a"))
-    kind = LEARNED_RULE if one.predicate == "should" else EVENT if planned else PROJECT_CONTEXT if project else USER_FACT
+    kind = (
+        LEARNED_RULE if one.predicate == "should" else EVENT if planned else PROJECT_CONTEXT if project else USER_FACT
+    )
     return Extracted(
         subject=subject,
         predicate=one.predicate,

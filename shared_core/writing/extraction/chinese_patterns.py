@@ -33,10 +33,16 @@ class Pattern:
     own: bool | None = True
     state: bool = False
     often: bool = False
+    latin: bool = False
 
 
-_COUNTED: Final = re.compile(r"^(?:了|过)?(?:(?:一|那|这)?(?:个|只|条|辆|台|部|本|家|名|位|架|款|双|套|件|幅|把|张|首|篇|座|间|栋|匹|头|种|些|门|份|块|场|次|顿|盆|支|瓶|杯|趟|所|艘|番)(?=.)|一(?=小狗|小猫))")
-_CLOSING: Final = re.compile(r"(?:了|呢|啊|呀|哦|啦|哈|嘛|的|喔|噢|，|,|。|！|!|~|～|\s|哈哈|而已|来着|一段时间|好几年|很多年|多年|很久|好久)+$")
+_COUNTED: Final = re.compile(
+    r"^(?:(?:了|过)?(?:一|那|这)(?:个|只|条|辆|台|部|本|家|名|位|架|款|双|套|件|幅|把|张|首|篇|座|间|栋|匹|头|种|些|门|份|块|场|次|顿|盆|支|瓶|杯|趟|所|艘|番)(?=.)"
+    r"|(?:了|过)?(?:个|只|台|辆|款|位|架|艘|栋|匹|间)(?=.)|(?:了|过)|一(?=小狗|小猫))"
+)
+_CLOSING: Final = re.compile(
+    r"(?:了|呢|啊|呀|哦|啦|哈|嘛|的|喔|噢|，|,|。|！|!|~|～|\s|哈哈|而已|来着|一段时间|好几年|很多年|多年|很久|好久)+$"
+)
 _BARRED: Final = re.compile(r"你|您|这|那(?!不勒斯)|它|(?<!吉)他(?!们)|她|什么|怎么|哪|谁|自己$")
 _JOINED: Final = re.compile(r"[、和跟与及以及]+")
 
@@ -66,7 +72,9 @@ def _ok(text: str, longest: int = 16) -> bool:
     return 0 < len(text) <= longest and not _BARRED.search(text)
 
 
-def fact(predicate: str, *, polarity: bool = True, ended: bool = False, longest: int = 16, only: str = "", bar: str = "") -> Reader:
+def fact(
+    predicate: str, *, polarity: bool = True, ended: bool = False, longest: int = 16, only: str = "", bar: str = ""
+) -> Reader:
     """Reads the group `o` as the object; `no` turns it round, `gone` ends it."""
     must = re.compile(only) if only else None
     never = re.compile(bar) if bar else None
@@ -157,7 +165,18 @@ def _student(match: re.Match[str]) -> list[Reading]:
         readings.append(Reading("studies_at", found))
     elif found in w.CITIES:
         readings.append(Reading("studies_in", found))
-    if (major := match.groupdict().get("major")) and tidy(major) not in ("书", "大学", "研", "博", "博士", "研究生", "高中", "初中", "小学", "大一"):
+    if (major := match.groupdict().get("major")) and tidy(major) not in (
+        "书",
+        "大学",
+        "研",
+        "博",
+        "博士",
+        "研究生",
+        "高中",
+        "初中",
+        "小学",
+        "大一",
+    ):
         readings.append(Reading("studies", re.sub(r"专业$", "", tidy(major))))
     return readings if _ok(found, 14) else []
 
@@ -177,7 +196,10 @@ def _person_is(match: re.Match[str]) -> list[Reading]:
 def _from_place(match: re.Match[str]) -> list[Reading]:
     found = tidy(match["o"])
     ok = found in w.CITIES or re.search(r"[市省县区镇村国州]$", found) or match.groupdict().get("sure")
-    bad = re.search(r"^(?:好|坏|负责|主持|老|病|女|男|本地|外地|工|军|诗|商|年轻|普通|什么|明白|穷|富|新|行|名|个|聪明|懒|中间|内向|外向|乐观)", found)
+    bad = re.search(
+        r"^(?:好|坏|负责|主持|老|病|女|男|本地|外地|工|军|诗|商|年轻|普通|什么|明白|穷|富|新|行|名|个|聪明|懒|中间|内向|外向|乐观)",
+        found,
+    )
     return [Reading("from", found)] if ok and not bad and _ok(found, 8) else []
 
 
@@ -187,7 +209,9 @@ def _married(match: re.Match[str]) -> list[Reading]:
 
 
 def _visited(match: re.Match[str]) -> list[Reading]:
-    found = tidy(re.sub(r"(?:旅游|旅行|度假|玩|出差|看看|一趟|一次|两次|好几次|好多次|逛逛|参观|看望.*)+$", "", tidy(match["o"])))
+    found = tidy(
+        re.sub(r"(?:旅游|旅行|度假|玩|出差|看看|一趟|一次|两次|好几次|好多次|逛逛|参观|看望.*)+$", "", tidy(match["o"]))
+    )
     found = tidy(found)
     if not _ok(found, 12) or re.search(rf"^(?:{w.RELEASED})", found):
         return []
@@ -211,7 +235,11 @@ def _read_or_seen(match: re.Match[str]) -> list[Reading]:
     seen = re.search(r"电影|影片|片|剧|演出|展|演唱会|音乐会|比赛|话剧", match["o"])
     if title is None and not seen and not re.search(r"书|小说|传记|文章", found):
         return []
-    return [Reading("watched" if seen else "read", title[1] if title else found)] if _ok(title[1] if title else found) else []
+    return (
+        [Reading("watched" if seen else "read", title[1] if title else found)]
+        if _ok(title[1] if title else found)
+        else []
+    )
 
 
 def _alias(match: re.Match[str]) -> list[Reading]:
@@ -222,16 +250,22 @@ def _alias(match: re.Match[str]) -> list[Reading]:
 def _uses(match: re.Match[str]) -> list[Reading]:
     gone = bool(match.groupdict().get("gone"))
     no = bool(match.groupdict().get("no"))
-    found = re.sub(r"(?:写代码|写|做|来|开发|办公|记笔记|记|画图|画|拍照|拍|剪辑|剪|编程|学习|学|管理|上网|听歌|打字|部署).*$", "", match["o"])
+    found = re.sub(
+        r"(?:写代码|写|做|来|开发|办公|记笔记|记|画图|画|拍照|拍|剪辑|剪|编程|学习|学|管理|上网|听歌|打字|部署).*$",
+        "",
+        match["o"],
+    )
     parts = [tidy(part) for part in re.split(r"、|和|跟", found)]
     good = [p for p in parts if _ok(p, 16) and (re.search(r"[A-Za-z]", p) or match.groupdict().get("sure") or re.search(
         r"微信|支付宝|淘宝|抖音|钉钉|飞书|小红书|微博|安卓|苹果|华为|小米|电脑|手机|系统|浏览器|输入法|编辑器|数据库|软件|相机", p))]  # fmt: skip
-    return [Reading("uses", p, not (no or gone), gone or no and "了" in match[0][-1:]) for p in good]
+    return [Reading("uses", p, not (no or gone), gone or (no and "了" in match[0][-1:])) for p in good]
 
 
 def _is_a(match: re.Match[str]) -> list[Reading]:
     found = tidy(match["o"])
-    if not _ok(found, 10) or re.search(r"好|棒|不错|天才|笨蛋|傻|坏|糟|美|牛|问题|错误|奇迹|人$|的$|很|真|东西|地方|办法|方案", found):
+    if not _ok(found, 10) or re.search(
+        r"好|棒|不错|天才|笨蛋|傻|坏|糟|美|牛|问题|错误|奇迹|人$|的$|很|真|东西|地方|办法|方案", found
+    ):
         return []
     return [Reading("is_a", found)]
 
@@ -240,8 +274,10 @@ def _title(match: re.Match[str]) -> list[Reading]:
     return [Reading("also_called", match["o"])] if is_name(match["o"]) else []
 
 
-def _p(regex: str, read: Reader, *, own: bool | None = True, state: bool = False, often: bool = False) -> Pattern:
-    return Pattern(re.compile(regex), read, own, state, often)
+def _p(
+    regex: str, read: Reader, *, own: bool | None = True, state: bool = False, often: bool = False, latin: bool = False
+) -> Pattern:
+    return Pattern(re.compile(regex), read, own, state, often, latin)
 
 
 _O: Final = r"(?P<o>.+?)"
@@ -256,7 +292,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"姓(?P<o>[\u4e00-\u9fff]{1,2})$", fact("surname")),
     _p(r"(?:的)?生日(?:是|在|：)?(?P<o>.*[月日号].*)$", fact("birthday")),
     _p(r"是?(?:出)?生?于?(?P<o>(?:\d{4}年)?[\d一二三四五六七八九十]+月[\d一二三四五六七八九十]+[号日])(?:出)?生的?$", fact("birthday"), own=True),
-    _p(rf"(?:今年|都|刚满?|快)*(?P<o>(?:\d{{1,3}}|[一二三四五六七八九十]{{1,4}})岁)(?:了|半)?$", fact("age")),
+    _p(r"(?:今年|都|刚满?|快|满)*(?P<o>(?:\d{1,3}|[一二三四五六七八九十]{1,4})岁)(?:了|半)?$", fact("age")),
     _p(rf"(?:出生在|出生于|生在|生于){_O}$", fact("born_in", longest=10)),
     _p(r"(?:的)?(?:邮箱|电子邮箱|电子邮件|邮件|email|Email|E-mail)(?:地址)?(?:是|为|：|:)?\s*(?P<o>[\w.+-]+@[\w-]+\.[\w.]*\w)$", fact("email", longest=80)),
     _p(r"(?:的)?(?:手机号?码?|电话号?码?|联系电话|联系方式|座机)(?:是|为|：|:)?\s*(?P<o>\+?\d[\d -]{5,}\d)$", fact("phone", longest=24)),
@@ -271,15 +307,17 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(rf"{_VERY}(?P<no>不太|不怎么|不是很|并不|从不|不){_VERY}{_TENDER}{_O}$", fact("likes")),
     _p(rf"{_VERY}{_TENDER}(?!上|过|了){_O}$", fact("likes", bar=r"^(?:的|你|看到|听到|和你)|(?:主意|想法|方案|颜色|感觉|设计|说法|时候)$")),
     _p(rf"{_VERY}(?:讨厌|厌恶|反感|受不了|不能忍受|嫌弃){_O}$", fact("likes", polarity=False)),
+    _p(r"喜欢的(?P<kin>[\u4e00-\u9fff]{1,4})是(?P<o>.+)$", fact("likes")),
     _p(r"(?:的)?(?:爱好|兴趣|兴趣爱好)(?:是|有)(?P<o>.+)$", listed("likes")),
     _p(r"是(?:个|一个|一名|位)?(?:超级|资深|忠实|铁杆)*(?P<o>[\u4e00-\u9fffA-Za-z]{1,10}?)(?:的?(?:忠实|铁杆)?粉丝|迷|爱好者|控)$", fact("likes")),
     _p(rf"对(?P<o>.+?)(?P<no>不)?{_VERY}(?:感兴趣|着迷|情有独钟)$", fact("likes")),
     # body and table
     _p(r"对(?P<o>.+?)(?:严重|特别|有点|会)?(?P<no>不)?(?:过敏)$", listed("allergic_to")),
     _p(r"(?:有)?(?P<o>[\u4e00-\u9fff]{1,6}?)(?:严重)?过敏(?:症)?$", fact("allergic_to", longest=6, bar=r"^(?:不|会|皮肤|春天|有点|容易|又|没)")),
-    _p(r"(?:是)?(?:吃素|素食(?:主义)?者?|吃全素|不吃荤)(?:的|了)?$", fixed("diet", "素食")),
+    _p(r"不再?吃素(?:了)?$", fixed("diet", "素食", polarity=False, ended=True)),
+    _p(r"(?P<no>不)?(?:是)?(?:吃素|素食(?:主义)?者?|吃全素|不吃荤)(?:的|了)?$", fixed("diet", "素食")),
     _p(r"(?:是)?(?:纯素(?:主义)?者|吃纯素)$", fixed("diet", "纯素")),
-    _p(rf"(?:不再|(?P<again>再也不)){{0,1}}(?P<no>不能|不爱|不会|从不|不)?吃(?P<o>[\u4e00-\u9fff]{{1,6}}?)(?P<gone>了)?$",
+    _p(r"(?:不再|(?P<again>再也不)){0,1}(?P<no>不能|不爱|不会|从不|不)?吃(?P<o>[\u4e00-\u9fff]{1,6}?)(?P<gone>了)?$",
        lambda m: fact("eats", longest=6, bar=r"^(?:饭|了|完|过|早|午|晚|亏|到|得|惊|醋|药)")(m) if m["no"] else []),
     _p(r"(?P<no>不能|从不|不会|不)喝(?P<o>[\u4e00-\u9fff]{1,6}?)(?P<gone>了)?$", fact("drinks", longest=6, bar=r"^(?:了|完|到|得)")),
     _p(r"戒(?:掉)?了?(?P<o>烟|酒|糖|咖啡|奶茶|游戏|可乐)(?:了)?.{0,6}$", fact("quit")),
@@ -291,33 +329,40 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"是(?P<o>[\u4e00-\u9fff]{2,8}?)人$", _from_place),
     _p(r"(?:来自|老家(?:是|在)|家乡(?:是|在)|的老家(?:是|在)|的家乡(?:是|在))(?P<sure>)(?P<o>[\u4e00-\u9fffA-Za-z]{2,10})$", fact("from", longest=10)),
     # work and study
-    _p(rf"(?P<no>不)在(?P<o>.+?)(?:工作|上班|任职|做事)(?:了)?$", _work),
-    _p(rf"(?P<gone>不再)在(?P<o>.+?)(?:工作|上班|任职|做事)(?:了)?$", _work),
-    _p(rf"在(?P<o>.+?)(?:做|当)(?:一?[名个])?(?:义工|志愿者|志愿服务)(?:了)?$", fact("volunteers_at")),
+    _p(r"(?P<no>不)在(?P<o>.+?)(?:工作|上班|任职|做事)(?:了)?$", _work),
+    _p(r"(?P<gone>不再)在(?P<o>.+?)(?:工作|上班|任职|做事)(?:了)?$", _work),
+    _p(r"在(?P<o>.+?)(?:做|当)(?:一?[名个])?(?:义工|志愿者|志愿服务)(?:了)?$", fact("volunteers_at")),
     _p(rf"在(?P<o>.+?)(?:担任|当|做)(?:了)?(?:一?[名个位])?(?P<job>{w.JOB})(?:了)?$", _work, state=True),
     _p(r"在(?P<o>[^学读]+?)(?:工作|上班|任职|就职|供职|打工|实习)(?:了|过)?$", _work, state=True),
+    _p(r"从(?P<a>.+?)跳槽(?:到|去)了?(?P<o>.+)$",
+       lambda m: [Reading("works_at", tidy(m["a"]), False, True), Reading("works_at", tidy(m["o"]))]),
+    _p(r"(?:就职|任职|供职)于(?P<o>.+)$", _work, state=True),
+    _p(r"在(?P<o>[^住]{2,10}?)住(?P<past>过|了).*$", lambda m: [Reading("lives_in", tidy(m["o"]), m["past"] != "过", m["past"] == "过")]),
     _p(r"(?:入职|跳槽(?:到|去)|加盟)了?(?P<o>.+)$", fact("works_at")),
     _p(r"从(?P<o>.+?)(?:离职|辞职|辞了职|跳槽|退休)(?:了|的)?$", _left),
     _p(r"(?:已经)?(?:离开了?|离职于)(?P<o>[\u4e00-\u9fffA-Za-z]+?(?:公司|集团|银行|医院|学校|阿里|腾讯|百度|华为|谷歌|微软|字节|字节跳动|美团|京东|网易|小米))(?:了)?$", _left),
     _p(r"(?:辞职|离职|裸辞|辞了职|辞掉了?工作|辞了工作)了?$", fixed("quit", "工作")),
     _p(r"(?:失业|被裁(?:员)?|丢了工作|失去了?工作)(?:了)?$", fixed("lost", "工作")),
+    _p(r"换了?(?:一?[份个])?工作了?$", fixed("started", "新工作")),
     _p(r"(?:换|找到?|有)了(?:一?[个份])?(?P<o>新工作)$", fact("started")),
     _p(rf"(?:的)?(?:职业|工作|职位)是(?:一?[名个位])?(?P<o>{w.JOB})$", fact("works_as"), state=True),
     _p(rf"(?:升职|升|晋升|提拔)?(?:当上?|做了?|成为|成|升为|升任|晋升为|被提拔为|担任)了?(?:一?[名个位])?(?P<o>{w.JOB})(?:了)?$", fact("works_as"), state=True),
-    _p(rf"是(?:我们|公司|学校|部门|团队)?的?(?:一?[名个位])?(?:新|新任|现任|全职|兼职)?的?(?P<o>{w.JOB})$", fact("works_as", bar=r"好|棒|笨|厉害"), state=True),
+    _p(rf"(?P<no>不再|不)?是(?:我们|公司|学校|部门|团队)?的?(?:一?[名个位])?(?:新|新任|现任|全职|兼职)?的?(?P<o>{w.JOB})$", fact("works_as", bar=r"好|棒|笨|厉害"), state=True),
     _p(rf"是(?:一?[名个位])?(?P<o>(?:[\u4e00-\u9fff]{{0,8}}?)(?:{w.CLASS}))$", fact("is_a")),
     _p(rf"在(?P<o>.+?(?:{w.SCHOOL}|{'|'.join(sorted(w.CITIES))}))(?:读|念|学|攻读|主修)(?P<major>.{{2,12}}?)(?:专业)?$", _student),
-    _p(rf"在(?P<o>.+?)(?:读书|上学|念书|就读|求学|留学|上大学|读大学|读研|读博|念大学)(?:了)?$", _student),
-    _p(rf"就读于(?P<o>.+)$", _student),
+    _p(r"在(?P<o>.+?)(?:读书|上学|念书|就读|求学|留学|上大学|读大学|读研|读博|念大学)(?:了)?$", _student),
+    _p(r"就读于(?P<o>.+)$", _student),
     _p(r"(?:大学)?(?:学的是|的?专业是|主修|攻读|读的是|大学专业是|大学学的是)(?P<o>.+?)(?:专业)?$", fact("studies")),
     _p(rf"(?:毕业于(?P<o>.+)|从(?P<p>.+?)毕业(?:了|的)?|是(?P<q>[^，]+?(?:{w.SCHOOL}))毕业的)$",
        lambda m: [Reading("graduated_from", tidy(m["o"] or m["p"] or m["q"]))]),
     _p(r"(?:正在|在|开始|刚开始|开始在)(?:自)?学(?:习)?(?!校|期|生|着)(?P<o>[\u4e00-\u9fffA-Za-z+#]{1,10})$", fact("learns", longest=10)),
     # belongings
-    _p(rf"(?:已经)?(?P<gone>不再|不)养(?P<o>.+?)(?:了)?$", fact("owns", only=rf"(?:{w.PETS})$")),
+    _p(r"(?:已经)?(?P<gone>不再|不)养(?P<o>.+?)(?:了)?$", fact("owns", only=rf"(?:{w.PETS})$")),
     _p(rf"(?:还|又)?(?:养了?|家?里?有|家里养了?|拥有|有了)(?P<o>(?:一|两|三|四|五|六|\d+|几)?(?:[个只条辆台部架把套间栋匹艘家])?.{{0,8}}?(?:{w.THINGS}))$", fact("owns")),
-    _p(r"(?:又|刚|新)?(?:买|购买|入手|购入|订购|添置)了(?P<o>.+)$", fact("owns", bar=r"^(?:菜|单|完)|一堆|很多|时间")),
-    _p(rf"(?:领养|收养|认养)了(?P<o>.+)$", lambda m: fact("has_family" if re.search(rf"(?:{w.FAMILY})$", m["o"]) else "owns")(m)),
+    _p(r"(?P<no>没有?)养(?P<o>.+?)$", fact("owns", only=rf"(?:{w.PETS})$")),
+    _p(r"(?:的)(?:车|手机|电脑|笔记本|相机|平板)是(?P<o>[^的]{1,14})$", fact("owns", bar=r"好|坏|旧|新|我|红|黑|白|色")),
+    _p(r"(?:在.{1,6}?)?(?:又|刚|新)?(?:买|购买|入手|购入|订购|添置)了(?P<o>.+)$", fact("owns", bar=r"^(?:菜|单|完)|一堆|很多|时间")),
+    _p(r"(?:领养|收养|认养)了(?P<o>.+)$", lambda m: fact("has_family" if re.search(rf"(?:{w.FAMILY})$", m["o"]) else "owns")(m)),
     _p(r"把(?P<o>.+?)(?:卖|出售|转让|送人|扔)(?:掉|出去)?了?$", fact("owns", ended=True)),
     _p(r"(?:卖掉?|出售|转让|处理掉)了?(?P<o>(?!得).+)$", lambda m: fact("owns", ended=True)(m) if "了" in m[0] else []),
     _p(r"(?:不小心)?(?:弄丢|丢|遗失|失去)了(?P<o>.+)$", fact("lost", longest=8)),
@@ -337,13 +382,14 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"(?:就是|也叫|又叫|人称|外号叫?|指的是|又名|全名叫?)(?P<o>[\u4e00-\u9fffA-Za-z]{1,6})$",
        lambda m: [Reading("alias", m["o"])] if is_name(m["o"]) or "就是" not in m[0] else [], own=True),
     # groups and projects
+    _p(rf"是我(?:们|家)?的?(?:好|亲|大|小)?(?P<o>{'|'.join(sorted(w.KIN, key=len, reverse=True))})$", lambda m: [Reading("kin", m["o"])], own=False),
     _p(r"是(?P<o>.+?)的?(?:成员|会员|队员|一员|社员)$", fact("member_of")),
     _p(r"(?:加入了?|报名(?:参加)?了?|报了)(?P<o>.+)$", fact("member_of", bar=r"^(?:的|进来)")),
     _p(r"(?:正在|在|最近在|正|一直在)(?:做|开发|写|研究|忙|参与|筹备|搞|设计|制作|写作|翻译)(?:着)?(?P<o>.+?(?:项目|小程序|软件|app|App|APP|系统|网站|论文|小说|课题|研究|书|游戏|剧本|纪录片|平台|应用|专辑))$", fact("works_on")),
     _p(r"(?:在|主要)?(?:负责|主导|参与)了?(?P<o>.+?(?:项目|系统|模块|平台|产品|工程|课题))(?:的.{1,6})?$", fact("works_on")),
     _p(r"(?:属于|归属于|归(?=.+管))(?P<o>.+?)(?:管|管理|负责)?$", fact("belongs_to"), own=False),
     # doing
-    _p(rf"(?P<no>不)?会?(?:一点|一些|讲|说|说一口流利的|讲一口流利的)+(?:流利的?|一点|些)?(?P<o>(?:{w.LANGUAGE}[和、跟与以及]*)+)$", several("speaks", w.LANGUAGE)),
+    _p(rf"(?P<no>不)?会?(?:一点|一些|讲|说|说一口流利的|讲一口流利的)+(?:流利的?|一点|些)?(?P<o>{w.LANGUAGE}.*)$", several("speaks", w.LANGUAGE)),
     _p(rf"(?P<no>不)?会(?P<o>{w.PLAYED})$", lambda m: [Reading("plays", m["o"][1:], not m["no"])]),
     _p(rf"(?:在.{{1,8}}?|坚持|都|去)*(?P<o>{w.PLAYED})$", lambda m: [Reading("plays", m["o"][1:])], often=True),
     _p(rf"(?:都|坚持|会|去|早上|晚上|下午|在家)*(?:练习?|做|打)?(?P<o>{w.SPORTS})$", fact("practises"), often=True),
@@ -369,6 +415,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"(?:收到|收)了(?P<o>.+(?:礼物|录取通知书?|信|花|奖|包裹|邀请函?))$", fact("received")),
     # things in the third person
     _p(r"是(?:一种|一款|一门|一个|一只|种|个)(?P<o>.+)$", _is_a, own=False),
+    _p(r"是(?P<o>[\u4e00-\u9fffA-Za-z]{2,10})$", _is_a, own=False, latin=True),
     # a name of one's own, after everything else that "是" can say
     _p(r"是(?P<o>[\u4e00-\u9fff]{2,3})$", _person_is, own=None),
 )  # fmt: skip

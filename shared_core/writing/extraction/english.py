@@ -10,7 +10,9 @@ from typing import Final
 from shared_core.writing.extraction import english_words as w
 from shared_core.writing.extraction import times
 from shared_core.writing.extraction.clauses import sentences
+from shared_core.writing.extraction.english_be import being, having, special
 from shared_core.writing.extraction.english_clauses import (
+    LEFT_OUT,
     UNLIKELY,
     UNREAL,
     Predication,
@@ -21,7 +23,6 @@ from shared_core.writing.extraction.english_clauses import (
     spelled_out,
     subject,
 )
-from shared_core.writing.extraction.english_be import being, having, special
 from shared_core.writing.extraction.english_objects import READERS, Said, is_name, sound, tidy
 from shared_core.writing.extraction.extracted import (
     ASSISTANT,
@@ -52,9 +53,17 @@ class _Talk:
     antecedent: Subject | None = None
 
 
+_NAMES_AFTER: Final = re.compile(
+    r"\b((?:live[ds]? in|living in|moved to|from|work(?:s|ed|ing)? (?:at|for)|name is|called|named|visited|been to|born in|speak)"
+    r" )((?!(?:a|an|the|my|our|home|here|there|peace|fear|now|time|scratch|day|work|school|me|it|this|that)\b)[a-z]+)"
+)
+
+
 def english(text: str, at: datetime, speaker: str | None) -> list[Extracted]:
     """The facts of an English text that is already cut down to what was said in earnest."""
     talk = _Talk(at, speaker or USER)
+    if text.islower():  # typed without capitals: names are told by the words before them
+        text = _NAMES_AFTER.sub(lambda m: m[1] + m[2].title(), text)
     for sentence, asks in sentences(text):
         _sentence(spelled_out(sentence), asks, talk)
     return talk.found
@@ -90,14 +99,16 @@ _CALL_ME: Final = re.compile(r"\bcall me ([A-Z][\w'-]+(?: [A-Z][\w'-]+)?)", re.A
 
 
 def _sentence(sentence: str, asks: bool, talk: _Talk) -> None:
-    if (told := _REMEMBER.match(sentence)) and not (asks and not re.match(r"(?:can|could) you|please", sentence, re.IGNORECASE)):
+    if (told := _REMEMBER.match(sentence)) and not (
+        asks and not re.match(r"(?:can|could) you|please", sentence, re.IGNORECASE)
+    ):
         _remember(told[1], talk)
         return
     if asks or (_rule(sentence, talk) and not _CALL_ME.search(sentence)):
         return
+    inherited: Subject | None = None
     for part in parts(sentence):
-        if not UNREAL.search(part):
-            _part(part, talk)
+        inherited = None if UNREAL.search(part) else _part(part, talk, inherited)
 
 
 def _remember(told: str, talk: _Talk) -> None:
@@ -109,7 +120,9 @@ def _remember(told: str, talk: _Talk) -> None:
     if len(talk.found) == before and (talk.speaker == USER or re.search(r"\b(?:my|our)\b|\d", told)):
         told = told.strip(" .,")
         talk.found.append(_make(Said("noted", told), told, talk, when=None))
-    talk.found[before:] = [replace(f, explicit=True, importance=max(0.9, f.importance), confidence=1.0) for f in talk.found[before:]]
+    talk.found[before:] = [
+        replace(f, explicit=True, importance=max(0.9, f.importance), confidence=1.0) for f in talk.found[before:]
+    ]
 
 
 def _rule(sentence: str, talk: _Talk) -> bool:
@@ -122,7 +135,9 @@ def _rule(sentence: str, talk: _Talk) -> bool:
     said = next(group for group in match.groups() if group)
     if match["prefer"]:
         said = f"give {said}"
-    polarity = not re.match(r"(?:from now on,? |please )*(?:never|do not)\b", said, re.IGNORECASE) or bool(match["when"])
+    polarity = not re.match(r"(?:from now on,? |please )*(?:never|do not)\b", said, re.IGNORECASE) or bool(
+        match["when"]
+    )
     wish = said if match["when"] else re.sub(
         r"^(?:(?:from now on|in (?:the )?future|going forward|henceforth|please|always|never|do not ever|do not|ever)[, ]+)+", "", said,
         flags=re.IGNORECASE)  # fmt: skip
@@ -135,21 +150,26 @@ def _rule(sentence: str, talk: _Talk) -> bool:
 # ---------------------------------------------------------------------- clauses
 
 
+_GREETING: Final = re.compile(
+    r"(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|yep|yo|oh|sure|well|congrats|awesome|cool|nice|sorry|no)\b",
+    re.IGNORECASE,
+)
 _AHEAD: Final = re.compile(r"\b(?:(?:am|are|is) (?:\w+ly |also |just |not )?\w+ing|will|have an?|has an?)\b")
 
 
-def _part(part: str, talk: _Talk) -> None:
-    """The clauses of a part, each with the subject and the time it may have from its neighbour."""
-    said, part = special(part)
+def _part(part: str, talk: _Talk, inherited: Subject | None = None) -> Subject | None:
+    """The clauses of a part, each with the subject and the time it may have from its neighbour; the last subject."""
+    said, part = special(part, talk.speaker)
     for one, clause in said:
         talk_when = one.predicate not in ("birthday", "runs")
         when = next((m.when for m in times.english(clause, talk.at) if not m.future), None) if talk_when else None
         talk.found.append(_make(one, _third_person(clause, talk), talk, when))
-    inherited: Subject | None = None
     lead: times.Mention | None = None
     first = True
     for clause in clauses(part):
-        mentions = times.english(clause, talk.at, ahead=_AHEAD.search(clause) is not None) if times.HINT.search(clause) else []
+        mentions = (
+            times.english(clause, talk.at, ahead=_AHEAD.search(clause) is not None) if times.HINT.search(clause) else []
+        )
         bare = _without(clause, mentions)
         mention = next((m for m in mentions if m.when is not None), None)
         if not bare.strip(" .,"):
@@ -160,16 +180,19 @@ def _part(part: str, talk: _Talk) -> None:
         if UNLIKELY.search(bare):
             inherited = None
             continue
-        who = subject(bare, inherited=inherited, antecedent=talk.antecedent)
-        first = False
+        who = subject(bare, inherited=inherited, antecedent=talk.antecedent, opening=first)
+        first = first and who is None and _GREETING.match(bare) is not None
         if who is None:
-            inherited = None if re.match(r"(?:he|she|it|they|you|this|that|there)\b", bare, re.IGNORECASE) else inherited
+            inherited = (
+                None if re.match(r"(?:he|she|it|they|you|this|that|there)\b", bare, re.IGNORECASE) else inherited
+            )
             continue
         inherited = who
         _clause(clause, bare, who, mention or lead, talk)
         lead = None
         if not who.own and not who.item and (who.name or who.kin):
             talk.antecedent = who
+    return inherited
 
 
 def _date_last(talk: _Talk, mention: times.Mention) -> None:
@@ -186,7 +209,7 @@ def _without(clause: str, mentions: list[times.Mention]) -> str:
 def _clause(clause: str, bare: str, who: Subject, mention: times.Mention | None, talk: _Talk) -> None:
     name = _naming(who, talk)
     when = mention.when if mention else None
-    text = _readable(clause, who, talk)
+    text = re.sub(r"\bI (are|were)\b", r"We \1", _readable(clause, who, talk))
     if who.kin and who.name:
         owner = who.owner or talk.speaker
         if not who.heard:
@@ -209,7 +232,7 @@ def _clause(clause: str, bare: str, who: Subject, mention: times.Mention | None,
             polarity = not polarity
         if ended:
             polarity = False
-        one = replace(one, subject=one.subject or name, polarity=polarity, ended=ended)
+        one = replace(one, subject=talk.speaker if one.kin else one.subject or name, polarity=polarity, ended=ended)
         if one.predicate == "also_called" and who.own is False and one.subject == name and is_name(one.object):
             one = replace(one, subject=one.object, object=name)
         stamp = None if mention and mention.duration and said.tense in "dp" and not ended else when
@@ -276,7 +299,7 @@ def _after(particles: tuple[str, ...], rest: str) -> str | None:
 
 def _fits(tenses: str, said: Predication, who: Subject) -> bool:
     if "n" in tenses:
-        return said.negated and said.tense == "p"
+        return said.tense == "p" and (said.negated or said.ended or "p" in tenses)
     if said.ended and said.tense == "p":
         return "p" in tenses or "g" in tenses
     if said.tense == "d" and "D" in tenses:
@@ -307,13 +330,21 @@ _NO_PLAN: Final = w.words(
 
 def _plan(said: Predication) -> Said | None:
     """A plan with its date: "flying to Seoul", "a dentist appointment"."""
+    if re.search(r"\b(?:it|them|this|that|you|your)\b", said.rest):
+        return None
     rest = tidy(said.rest)
     if said.verb == "have" and said.tense == "p" and not said.future:
-        ok = re.match(r"(?:an?|my|our|another|\d|two|three)\b", said.rest) and not re.search(r"\b(?:to|feeling)\b", said.rest)
+        ok = re.match(r"(?:an?|my|our|another|\d|two|three)\b", said.rest) and not re.search(
+            r"\b(?:to|feeling)\b", said.rest
+        )
         return Said("plans", rest) if ok and sound(rest) else None
     if said.tense == "g":
         if said.form == "going" and (match := re.match(r"to ([a-z]+\b.*)$", said.rest)):
-            return Said("plans", tidy(match[1])) if sound(tidy(match[1])) and not match[1].startswith(("be ", "have fun")) else None
+            return (
+                Said("plans", tidy(match[1]))
+                if sound(tidy(match[1])) and not match[1].startswith(("be ", "have fun"))
+                else None
+            )
         if said.form == "planning" and (match := re.match(r"(?:to |on )?(.+)$", said.rest)):
             return Said("plans", tidy(match[1])) if sound(tidy(match[1])) else None
         if said.form == "getting" and re.match(r"(?:married|engaged|a )", said.rest):
@@ -322,13 +353,19 @@ def _plan(said: Predication) -> Said | None:
             return None
         return Said("plans", f"{said.form} {rest}".strip()) if not rest or sound(rest) else None
     if said.future:
-        return Said("plans", f"{said.form} {rest}".strip()) if sound(rest) and said.form not in w.words("be let keep see miss need have try") else None
+        return (
+            Said("plans", f"{said.form} {rest}".strip())
+            if sound(rest) and said.form not in w.words("be let keep see miss need have try")
+            else None
+        )
     return None
 
 
 # ---------------------------------------------------------------------- the fact
 
-_BEFORE_VERB: Final = re.compile(r"(?:(?:also|just|really|usually|always|both|still|often|mostly|totally|absolutely|even|only|already|currently|definitely) )+")
+_BEFORE_VERB: Final = re.compile(
+    r"(?:(?:also|just|really|usually|always|both|still|often|mostly|totally|absolutely|even|only|already|currently|definitely) )+"
+)
 _THIRD_FORM: Final = {"am": "is", "have": "has", "do": "does", "are": "is", "were": "was"}
 
 
@@ -338,7 +375,12 @@ def _readable(clause: str, who: Subject, talk: _Talk) -> str:
     clause = clause.strip(" ,.")
     if who.own:
         if talk.speaker == USER:
-            return f"I {clause[clause.index(body[:12]):] if body and body[:12] in clause else body}" if not re.search(r"\b(?:I|[Ww]e)\b", clause) else clause
+            body = re.sub(rf"^((?:no longer |now |also |still |really )*)({'|'.join(LEFT_OUT)})\\b", lambda m: m[1] + m[2].removesuffix("s"), body)
+            return (
+                f"I {clause[clause.index(body[:12]) :] if body and body[:12] in clause else body}"
+                if not re.search(r"\b(?:I|[Ww]e)\b", clause)
+                else clause
+            )
         tail = clause[clause.index(body[:12]) :] if body and body[:12] in clause else body
         lead = _BEFORE_VERB.match(tail)
         first, _, more = tail[lead.end() if lead else 0 :].partition(" ")
@@ -356,8 +398,14 @@ def _readable(clause: str, who: Subject, talk: _Talk) -> str:
 def _third_person(sentence: str, talk: _Talk) -> str:
     if talk.speaker == USER:
         return sentence
+    sentence = re.sub(r"\bI run\b", f"{talk.speaker} runs", sentence)
+    sentence = re.sub(r"\bI have\b", f"{talk.speaker} has", sentence)
     sentence = re.sub(r"\b(?:[Mm]y|[Oo]ur)\b", f"{talk.speaker}'s", sentence)
-    return re.sub(r"\bI am\b", f"{talk.speaker} is", sentence) if "I am" in sentence else re.sub(r"\bI\b", talk.speaker, sentence)
+    return (
+        re.sub(r"\bI am\b", f"{talk.speaker} is", sentence)
+        if "I am" in sentence
+        else re.sub(r"\bI\b", talk.speaker, sentence)
+    )
 
 
 def _make(one: Said, text: str, talk: _Talk, when: datetime | None, *, third: bool = False) -> Extracted:
@@ -367,7 +415,9 @@ def _make(one: Said, text: str, talk: _Talk, when: datetime | None, *, third: bo
     if one.object[:1].isupper() or any(word[:1].isupper() for word in one.object.split()):
         names.append(one.object)
     project = one.predicate in ("works_on", "belongs_to") or (third and one.predicate in ("uses", "is_a", "runs"))
-    kind = LEARNED_RULE if one.predicate == "should" else EVENT if planned else PROJECT_CONTEXT if project else USER_FACT
+    kind = (
+        LEARNED_RULE if one.predicate == "should" else EVENT if planned else PROJECT_CONTEXT if project else USER_FACT
+    )
     return Extracted(
         subject=who,
         predicate=one.predicate,

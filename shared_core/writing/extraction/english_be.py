@@ -7,11 +7,13 @@ from typing import Final
 
 from shared_core.writing.extraction import english_words as w
 from shared_core.writing.extraction.english_clauses import Predication, Subject
+from shared_core.writing.extraction.english_objects import Said as Said
 from shared_core.writing.extraction.english_objects import (
     _has,
     group,
     is_name,
     job,
+    org,
     ownable,
     person,
     pet,
@@ -23,7 +25,6 @@ from shared_core.writing.extraction.english_objects import (
     tidy,
     words_of,
 )
-from shared_core.writing.extraction.english_objects import Said as Said
 
 _NUMBER: Final = r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|eighteen|nineteen)"
 _WHO: Final = r"(?P<who>[Mm]y|[Oo]ur|[A-Z][\w-]+'s)"
@@ -41,9 +42,9 @@ _SPECIAL: Final = [
     ("address", re.compile(rf"\b{_WHO} (?:new |home |postal |mailing |work )?address is (?P<it>(?!not\b).*\w.*)$", re.IGNORECASE)),
     ("birthday", re.compile(rf"\b{_WHO} birthday is (?:on |the )?(?P<it>(?=.*\d|.*(?:January|February|March|April|May|June|July|August|September|October|November|December)).{{3,30}})$", re.I)),
     ("birthday", re.compile(r"\bI was born (?:on |in )(?P<it>(?:(?:\w+ )?\d[\w, ]*|\w+ \d\w*,? \d{4}))$", re.IGNORECASE)),
-    ("favourite", re.compile(rf"\b{_WHO} (?:all-time )?favou?rite (?P<kin>[\w -]{{2,25}}?) (?:of all time )?(?:is|are)(?P<no> not)? (?P<it>(?!when|how|that|the one|because).+)$", re.I)),
+    ("favourite", re.compile(rf"\b{_WHO} (?:all-time )?favou?rite (?P<kin>[\w -]{{2,25}}?) (?:of all time )?(?:is|are)(?P<no> not| no longer)? (?P<it>(?!when|how|that|the one|because).+)$", re.I)),
     ("kinname", re.compile(rf"\b{_WHO} {_KIN}(?:'s name is| is called| is named) {_NAME}")),
-    ("also_called", re.compile(rf"\b(?i:(?:everyone|everybody|people|my friends|friends) (?:just )?calls? me|call me|I go by|my nickname is|they call me) {_NAME}")),
+    ("also_called", re.compile(rf"\b(?<!not )(?<!never )(?i:(?:everyone|everybody|people|my friends|friends) (?:just )?calls? me|call me|I go by|my nickname is|they call me) {_NAME}")),
     ("attribute", re.compile(rf"\b{_WHO} (?P<kin>blood type|height|weight|shoe size|star sign|nationality|time ?zone) is (?P<it>.+)$", re.IGNORECASE)),
     ("works_as", re.compile(rf"\b{_WHO} (?:job|profession|occupation) is (?:being )?(?P<it>an? .+)$", re.IGNORECASE)),
     ("studies", re.compile(rf"\b{_WHO} major is (?P<it>.+)$", re.IGNORECASE)),
@@ -60,7 +61,7 @@ _SPECIAL: Final = [
 ]  # fmt: skip
 
 
-def special(part: str) -> tuple[list[tuple[Said, str]], str]:
+def special(part: str, speaker: str) -> tuple[list[tuple[Said, str]], str]:
     """The set phrases of a part, with the clause each stands in, and what is left of the part."""
     found: list[tuple[Said, str]] = []
     if not re.search(r"\b(?:is|are|me|born|by|was|turned|got|graduated|died|away|been|my)\b", part):
@@ -73,8 +74,14 @@ def special(part: str) -> tuple[list[tuple[Said, str]], str]:
         it = groups["it"].strip(" .,!")
         who = groups.get("who") or "my"
         owner = None if who.lower() in ("my", "our") else who[:-2]
+        if owner and (not owner[0].isupper() or owner.lower() in w.NOT_NAMES):
+            if not re.search(r"\b(?:my|our) $", part[: match.start()], re.IGNORECASE) or owner.lower() not in w.KIN:
+                continue
+            owner = f"{speaker}'s {owner.lower()}"
         for one in _special(kind, it, groups.get("kin") or "", owner, bool(groups.get("no"))):
-            found.append((one, match[0]))
+            article = "an" if it[:1] in "aeiou" else "a"
+            whole = f"my {match[0]}" if owner and owner.startswith(f"{speaker}'s ") else match[0]
+            found.append((one, f"I run {article} {one.object}" if kind == "runs" else whole))
         if kind not in ("lost", "died", "runs"):
             part = part[: match.start()] + part[match.end() :]
     return found, part
@@ -86,10 +93,7 @@ def _special(kind: str, it: str, kin: str, owner: str | None, negated: bool) -> 
     if kind in ("name", "also_called"):
         return [Said(kind, it, subject=owner)] if is_name(it) or kind == "name" else []
     if kind == "favourite":
-        category = " ".join(_CATEGORIES.get(word, word) for word in kin.lower().split())
-        category = re.sub(r"^.*\b(?:thing|part|memory|way|moment|one|to|of|from|place)s?\b.*", "", re.sub(r"s$", "", category) if category not in ("class",) else category)
-        it = tidy(re.sub(r"\s+(?:because|since|as|so|which|by far|these days|right now|with)\b.*$|,.*$", "", " " + it))
-        return [Said(f"favourite {category}", it, subject=owner, polarity=not negated)] if category and sound(it, 8) else []
+        return _favourite(kin, it, owner, negated)
     if kind == "runs":
         return [Said("runs", re.sub(r"^own ", "", it))]
     if kind == "attribute":
@@ -97,13 +101,37 @@ def _special(kind: str, it: str, kin: str, owner: str | None, negated: bool) -> 
     if kind == "works_as":
         return job(it, "works_as")
     if kind in ("lost", "won", "graduated"):
-        return [Said(*{"lost": ("lost", "job"), "won": ("won", "promotion"), "graduated": ("completed", "graduation")}[kind])]
+        return [
+            Said(
+                *{"lost": ("lost", "job"), "won": ("won", "promotion"), "graduated": ("completed", "graduation")}[kind]
+            )
+        ]
     if kind == "died":
         return [Said("lost", kin.lower())] if kin.lower() in w.KIN or kin.lower() in w.PETS else []
     if kind in ("favourite one", "hobby"):
-        return [Said("likes", part[0].lower() + part[1:] if kind == "hobby" else part) for part in re.split(r" and | & ", it) if sound(part, 5)
-                and part.lower() not in w.NOT_NAMES]
+        return [
+            Said("likes", part[0].lower() + part[1:] if kind == "hobby" and not re.search(r"[A-Z]", part[1:]) else part)
+            for part in re.split(r" and | & ", it)
+            if sound(part, 5) and part.lower() not in w.NOT_NAMES
+        ]
     return [Said(kind, it if kind in ("address", "phone", "email") else tidy(it), subject=owner)] if it else []
+
+
+def _favourite(kin: str, it: str, owner: str | None, negated: bool) -> list[Said]:
+    """A favourite of its category; "no longer blue, it's green" gives both."""
+    category = " ".join(_CATEGORIES.get(word, word) for word in kin.lower().split())
+    category = category if category == "class" else category.removesuffix("s")
+    if not category or re.search(r"\b(?:thing|part|memory|way|moment|one|to|of|from|place)\b", category):
+        return []
+    parts = re.split(r",\s*|\bbut\b", it) if negated else [it]
+    found: list[Said] = []
+    for part in parts:
+        part = re.sub(r"\s(?:because|since|as|so|which|by far|these days|right now|with)\b.*$|,.*$", "", part)
+        part = tidy(re.sub(r"^\s*(?:it is|rather|now)\s+", "", part))
+        if sound(part, 8):
+            over = negated and not found
+            found.append(Said(f"favourite {category}", part, subject=owner, polarity=not over, ended=over))
+    return found
 
 
 def _named_kin(kin: str, name: str, owner: str | None) -> list[Said]:
@@ -116,21 +144,36 @@ def _named_kin(kin: str, name: str, owner: str | None) -> list[Said]:
 
 # ---------------------------------------------------------------------- to be
 
-_AGE: Final = re.compile(rf"(?:turning |about to turn )?({_NUMBER})(?: years?[- ]old| years of age| yo)?$", re.IGNORECASE)
+_AGE: Final = re.compile(
+    rf"(?:turning |about to turn )?({_NUMBER})(?: years?[- ]old| years of age| yo)?$", re.IGNORECASE
+)
 _FROM: Final = re.compile(r"(?:originally |actually )?from (.+)$", re.IGNORECASE)
-_ALLERGIC: Final = re.compile(r"(?:(?:severely|very|highly|quite|also|deathly|really) )*(?:allergic|intolerant) to (.+)$", re.IGNORECASE)
+_ALLERGIC: Final = re.compile(
+    r"(?:(?:severely|very|highly|quite|also|deathly|really) )*(?:allergic|intolerant) to (.+)$", re.IGNORECASE
+)
 _FAN: Final = re.compile(
     r"(?:(?:an?|quite an?|the|such an?) )?(?:(?:big|huge|massive|lifelong|great|total|real|avid|major|die-hard) )*(?:fan|lover) of (.+)$"
     r"|(?:really |very |so |super |totally |quite )*(?:into|fond of|passionate about|obsessed with|crazy about|keen on|addicted to) (.+)$",
     re.IGNORECASE,
 )
-_LOVER: Final = re.compile(r"an? (?:(?:big|huge|massive|lifelong|total|real|avid|major) )*([\w' -]+?) (?:lover|fan|enthusiast|person|nerd|geek|buff|addict)$", re.IGNORECASE)
+_LOVER: Final = re.compile(
+    r"an? (?:(?:big|huge|massive|lifelong|total|real|avid|major) )*([\w' -]+?) (?:lover|fan|enthusiast|person|nerd|geek|buff|addict)$",
+    re.IGNORECASE,
+)
 _MEMBER: Final = re.compile(r"(?:an? (?:\w+ )?member of|part of|on the|in the|in a|with the) (.+)$", re.IGNORECASE)
-_STATUS: Final = re.compile(r"(?:(?:happily|recently|newly|still|now|already|finally|currently) )*(married|divorced|single|engaged|widowed|separated)(?: to (.+))?$", re.IGNORECASE)
+_STATUS: Final = re.compile(
+    r"(?:(?:happily|recently|newly|still|now|already|finally|currently) )*(married|divorced|single|engaged|widowed|separated)(?: to (.+))?$",
+    re.IGNORECASE,
+)
 _DIET: Final = re.compile(r"(?:(?:an?|strict|strictly|mostly) )*([\w-]+(?: free| intolerant)?)$", re.IGNORECASE)
 _NATION: Final = re.compile(r"(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|can|ench|utch|eek|erman|wiss|aqi|ani|ai)$")
-_GROUPS: Final = w.words("team club band choir orchestra board committee society group crew squad union association league guild union council party")
-_TITLE: Final = re.compile(r"^(?:the )?(?:director|doctor|dr\.?|professor|prof\.?|president|manager|boss|captain|chef|uncle|aunt|mr\.?|ms\.?|mrs\.?|teacher|coach|chief|big|little|old)\b", re.IGNORECASE)
+_GROUPS: Final = w.words(
+    "team club band choir orchestra board committee society group crew squad union association league guild union council party"
+)
+_TITLE: Final = re.compile(
+    r"^(?:the )?(?:director|doctor|dr\.?|professor|prof\.?|president|manager|boss|captain|chef|uncle|aunt|mr\.?|ms\.?|mrs\.?|teacher|coach|chief|big|little|old)\b",
+    re.IGNORECASE,
+)
 _LIGHT: Final = w.words(
     "part way one kind sort form type member friend reason example must great time member fan lot bit symbol sign mix testament chance"
     " something step place goal source inspiration supporter community topic subject skill process hobby passion job career dream"
@@ -144,7 +187,7 @@ _ADJECTIVES: Final = {"left-handed": "is_a", "right-handed": "is_a", "colour-bli
                       "autistic": "has_condition"}  # fmt: skip
 
 
-def being(said: Predication, who: Subject) -> list[Said]:  # noqa: C901  one complement after another, the narrow before the wide
+def being(said: Predication, who: Subject) -> list[Said]:
     """What a complement of "to be" says of its subject."""
     rest = tidy_end(said.rest)
     if not rest or said.tense == "h":
@@ -166,7 +209,9 @@ def being(said: Predication, who: Subject) -> list[Said]:  # noqa: C901  one com
         return [Said("age", match[1])] if not who.item and said.tense == "p" else []
     if match := _ALLERGIC.match(rest):
         found = phrase(match[1])
-        return [Said("allergic_to", part) for part in re.split(r",\s*|\s+(?:and|or)\s+", found) if part] if found else []
+        return (
+            [Said("allergic_to", part) for part in re.split(r",\s*|\s+(?:and|or)\s+", found) if part] if found else []
+        )
     if (match := _FROM.match(rest)) and said.tense == "p":
         found = phrase(match[1], re.compile(r"\s+(?:but|and|so|originally|where|who|by|because|with|for)\b.*$"), 6)
         return [Said("from", found)] if found and (found[0].isupper() or re.match(r"an? ", match[1])) else []
@@ -176,12 +221,24 @@ def being(said: Predication, who: Subject) -> list[Said]:  # noqa: C901  one com
         diet = match[1].lower().replace(" ", "-")
         return [Said("allergic_to", "lactose")] if diet == "lactose-intolerant" else [Said("diet", match[1].lower())]
     if (match := _FAN.match(rest)) and said.tense in "pf":
-        return [s for s in taste(match[1] or match[2], "likes") if not re.match(r"(?:the|this|that|it)\b", match[1] or match[2])]
+        return [
+            s
+            for s in taste(match[1] or match[2], "likes")
+            if not re.match(r"(?:the|this|that|it)\b", match[1] or match[2])
+        ]
     if (match := _MEMBER.match(rest)) and _has(match[1], _GROUPS):
         return group("the " + match[1] if not re.match(r"(?:the|a|an|my|our)\b", match[1]) else match[1], "member_of")
-    if (match := re.match(r"(?:really |very |so |quite |a bit |terribly )*(?:afraid|scared|terrified) of (.+)$", rest)) and said.tense == "p":
+    if (
+        match := re.match(r"(?:really |very |so |quite |a bit |terribly )*(?:afraid|scared|terrified) of (.+)$", rest)
+    ) and said.tense == "p":
         found = phrase(match[1], longest=3)
-        return [Said("fears", found)] if found and not found.split()[0].endswith("ing") and found.lower().endswith("s") else []
+        return (
+            [Said("fears", found)]
+            if found and not found.split()[0].endswith("ing") and found.lower().endswith("s")
+            else []
+        )
+    if said.ended and (match := re.match(r"(?:with|at) (.+)$", rest)):
+        return [s for s in org(match[1], "works_at") if s.object[0].isupper()]
     if rest.lower() in _ADJECTIVES:
         return [Said(_ADJECTIVES[rest.lower()], rest.lower())]
     return _noun(rest, said, who)
@@ -189,8 +246,16 @@ def being(said: Predication, who: Subject) -> list[Said]:  # noqa: C901  one com
 
 def tidy_end(rest: str) -> str:
     """The rest of a clause without closing adverbs and punctuation."""
-    rest = re.sub(r"^(?:(?:just|also|actually|still|now|currently|originally|really|only|already|both|officially|proud to be) )+", "", rest.strip(" .,!"))
-    return re.sub(r"(?:\s+(?:too|now|again|by the way|btw|anymore|any more|any longer|as well|originally|actually|though|haha|lol|myself|these days|right now|already|yet))+$", "", rest)
+    rest = re.sub(
+        r"^(?:(?:just|also|actually|still|now|currently|originally|really|only|already|both|officially|proud to be) )+",
+        "",
+        rest.strip(" .,!"),
+    )
+    return re.sub(
+        r"(?:\s+(?:too|now|again|by the way|btw|anymore|any more|any longer|as well|originally|actually|though|haha|lol|myself|these days|right now|already|yet))+$",
+        "",
+        rest,
+    )
 
 
 def _status(status: str, whom: str | None) -> list[Said]:
@@ -202,6 +267,11 @@ def _status(status: str, whom: str | None) -> list[Said]:
 
 
 def _noun(rest: str, said: Predication, who: Subject) -> list[Said]:
+    if aged := re.match(rf"an? ({_NUMBER})[- ]years?[- ]old (.+)$", rest):
+        return [Said("age", aged[1]), *_noun(f"a {aged[2]}", said, who)]
+    kin = re.match(r"(?:my|our) (?:(?:best|older|younger|little|big|twin|good|close) )*([\w-]+)$", rest)
+    if kin and who.name and not who.own and not who.item and kin[1].lower() in w.KIN:
+        return [Said(w.KIN[kin[1].lower()], who.name, kin=True)]
     article = re.match(r"(?:an?|our|the|my|one of)\b", rest)
     if who.own or who.kin:
         if not article and is_name(rest) and who.own and said.tense == "p" and len(rest) > 2:
@@ -209,7 +279,12 @@ def _noun(rest: str, said: Predication, who: Subject) -> list[Said]:
         if not article:
             return []
         if (match := _LOVER.match(rest)) and said.tense == "p":
-            return taste(match[1], "likes") if not set(words_of(match[1])) & (w.EVALUATIONS | w.words("morning night changed different new busy creative positive caring driven")) else []
+            return (
+                taste(match[1], "likes")
+                if not set(words_of(match[1]))
+                & (w.EVALUATIONS | w.words("morning night changed different new busy creative positive caring driven"))
+                else []
+            )
         if found := job(rest, "works_as"):
             return found
         return _class(rest)
@@ -245,7 +320,10 @@ def _is_a(rest: str, who: Subject) -> list[Said]:
 
 # ---------------------------------------------------------------------- to have
 
-_ALLERGY: Final = re.compile(r"(?:an? |severe |bad |serious )*(?:([\w ]+?) allerg(?:y|ies)|(?:an? )?(?:severe |bad |serious )*allerg(?:y|ies) to (.+))$", re.IGNORECASE)
+_ALLERGY: Final = re.compile(
+    r"(?:an? |severe |bad |serious )*(?:([\w ]+?) allerg(?:y|ies)|(?:an? )?(?:severe |bad |serious )*allerg(?:y|ies) to (.+))$",
+    re.IGNORECASE,
+)
 
 
 def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
@@ -266,13 +344,19 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
         return [Said("allergic_to", found)] if found and said.tense == "p" else []
     if said.tense == "d" and not said.ended:
         found = phrase(rest, longest=4) if re.match(r"an? ", rest) else None
-        events = w.words("picnic barbecue bbq sleepover party bonfire wedding photoshoot interview audition recital gig")
+        events = w.words(
+            "picnic barbecue bbq sleepover party bonfire wedding photoshoot interview audition recital gig"
+        )
         return [Said("did", found, polarity=True)] if found and set(words_of(found)[-1:]) & events else []
-    if said.negated and re.match(r"(?:dairy|gluten|nuts|peanuts|sugar|caffeine|alcohol|seafood|shellfish|meat|lactose|milk|eggs)\b", rest):
+    if said.negated and re.match(
+        r"(?:dairy|gluten|nuts|peanuts|sugar|caffeine|alcohol|seafood|shellfish|meat|lactose|milk|eggs)\b", rest
+    ):
         return [Said("eats", phrase(rest) or rest)]
     named = re.match(r"(.+?),?\s+(?:named|called)\s+([A-Z][\w'-]+)", rest)
     found = phrase(named[1] if named else rest)
-    if found is None or set(words_of(found)) & w.words("feeling question headache meeting problem lot fun time faith party talk chat blast"):
+    if found is None or set(words_of(found)) & w.words(
+        "feeling question headache meeting problem lot fun time faith party talk chat blast"
+    ):
         return []
     kin = words_of(found)[-1]
     if named and kin in w.KIN:
@@ -280,10 +364,16 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
     if named and _has(found, w.PETS):
         return pet(named[2], found)
     if kin in w.FAMILY:
-        return [Said("has_family", found)] if re.match(r"(?:an?|two|three|four|five|six|\d+|twin|twins|kids|children)\b", rest) else []
+        return (
+            [Said("has_family", found)]
+            if re.match(r"(?:an?|two|three|four|five|six|\d+|twin|twins|kids|children)\b", rest)
+            else []
+        )
     if _has(found, w.CONDITIONS):
         return [Said("has_condition", found)]
-    return ownable(rest, "owns") if re.match(r"(?:an?|two|three|four|five|six|\d+|my own|some|several|my)\b", rest) else []
+    return (
+        ownable(rest, "owns") if re.match(r"(?:an?|two|three|four|five|six|\d+|my own|some|several|my)\b", rest) else []
+    )
 
 
 __all__ = ["Said", "being", "having", "special", "thing"]

@@ -47,7 +47,8 @@ UNREAL: Final = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 UNLIKELY: Final = re.compile(
-    r"\b(?:might|could|should|would|almost|nearly|(?:sounds?|looks?|seems?|feels?|felt) like|when I (?:have|get|own|move|am))\b", re.IGNORECASE
+    r"\b(?:might|could|should|would|almost|nearly|(?:sounds?|looks?|seems?|feels?|felt) like|when I (?:have|get|own|move|am))\b",
+    re.IGNORECASE,
 )
 """What takes back its own clause, where `UNREAL` takes back all up to the next "but"."""
 _RESET: Final = re.compile(r"\s*;\s*|,?\s+(?:but|however|although|though|whereas)\b,?\s*|\.\.\.\s*|…\s*", re.IGNORECASE)
@@ -58,12 +59,20 @@ def _break() -> re.Pattern[str]:
     """Where one clause ends and the next begins: punctuation, or a conjunction with a subject or a verb behind it."""
     past = sorted(form for form, verb in w.verbs().items() if {"past"} & verb.forms)
     now = "live lives work works play plays speak speaks study studies use uses own owns love loves like likes hate hates enjoy run runs teach".split()
-    start = r"(?:(?:also|then|now|just|recently|even|finally|currently|already|still|really)\s+)*(?:I|we|We|he|she|they|it|you|there|my|our|his|her|their" \
-        + "|this|that|am|is|are|was|were|have|has|had|do not|does not|" + "|".join(past + now) + r")\b"
-    named = r"(?:[A-Z][\w-]+ (?:is|has|was|" + "|".join(form for form, v in w.verbs().items() if v.forms & {"past", "third"}) + r")\b)"
+    start = (
+        r"(?:(?:also|then|now|just|recently|even|finally|currently|already|still|really)\s+)*(?:I|we|We|he|she|they|it|you|there|my|our|his|her|their"
+        + "|this|that|am|is|are|was|were|have|has|had|do not|does not|"
+        + "|".join(past + now)
+        + r")\b"
+    )
+    named = (
+        r"(?:[A-Z][\w-]+ (?:is|has|was|"
+        + "|".join(form for form, v in w.verbs().items() if v.forms & {"past", "third"})
+        + r")\b)"
+    )
     return re.compile(
-        r"\s*(?:,(?!\d)|:(?=\s)|[()\[\]–—~]|\s-+\s|--|(?<=\w)-\s)\s*(?:(?:and|so|because|since|while|which|then|as|plus)\s+)?"
-        rf"|\s+(?:and then|and|so that|so|because|cause|cuz|since|then|plus|while|where|which|who|as|after|before|until|&)\s+(?={start}|{named})"
+        r"\s*(?:,(?!\d)(?! ?(?:19|20)\d\d\b)|:(?=\s)|[()\[\]–—~]|\s-+\s|--|(?<=\w)-\s)\s*(?:(?:and|so|because|since|while|then|as|plus)\s+)?"
+        rf"|\s+(?:and then|and|so that|so|because|cause|cuz|since|then|plus|while|as|after|before|until|&)\s+(?={start}|{named})"
     )  # fmt: skip
 
 
@@ -84,24 +93,30 @@ def clauses(part: str) -> list[str]:
 # ---------------------------------------------------------------------- the subject
 
 _LEAD: Final = re.compile(
-    r"^(?:(?:and|so|well|oh|yeah|yep|yes|yup|no|nope|hey|hi|hello|ok|okay|anyway|anyways|btw|by the way|honestly|plus|also|then|now"
+    r"^(?:(?:and|so|well|oh|yeah|yep|yes|yup|no(?=\s*[,:!])|nope|hey|hi|hello|ok|okay|anyway|anyways|btw|by the way|honestly|plus|also|then|now"
     r"|actually|recently|lately|currently|wow|sure|thanks|fun fact|guess what|you know|to be honest|as for me|for me|in fact"
     r"|personally|right now|these days|nowadays|since then|finally|luckily|fortunately|unfortunately|sadly|just so you know|fyi"
     r"|speaking of which|besides|ever since|years ago|at the moment|meanwhile|as you know|like i said|correction|for context"
     r"|on another note|on a different note|good news|big news|exciting news|great news|just(?= (?:I|we|my)\b)|I (?:just |also )?(?:want(?:ed)?|have|had|am (?:so |really |super )?(?:excited|happy|thrilled|pumped|stoked)) to (?:tell you(?: about it)?|let you know|say|share(?: with you)?|announce|report)(?: that)?(?= I )|(?:I am )?(?:so |really |very )?(?:glad|happy|proud|grateful|thankful|stoked)(?: that)?(?= (?:I|we) )|it has been \w+)\b[\s,:!]*)+",
     re.IGNORECASE,
 )
-_OWN: Final = re.compile(r"(?:[Mm]y|[Oo]ur) team\s+|(?:(?:[A-Z][\w-]+|my [\w-]+(?: [\w-]+)?|me|us|the kids|my \w+ and \w+)(?:, [A-Z][\w-]+)? and )?(?:I|[Ww]e)\b\s*|(?:[Mm]e|[Mm]y [\w-]+) and (?:[A-Z][\w-]+|my [\w-]+)\s+(?=went|moved|bought|got|adopted|visited|are|were|have)")
+_OWN: Final = re.compile(
+    r"(?:[Mm]y|[Oo]ur) team\s+|(?:(?:[A-Z][\w-]+|my [\w-]+(?: [\w-]+)?|me|us|the kids|my \w+ and \w+)(?:, [A-Z][\w-]+)? and )?(?:I|[Ww]e)\b\s*|(?:[Mm]e|[Mm]y [\w-]+) and (?:[A-Z][\w-]+|my [\w-]+)\s+(?=went|moved|bought|got|adopted|visited|are|were|have)"
+)
 _KIN: Final = re.compile(
     r"(?:(?P<own>[Mm]y|[Oo]ur|[Tt]he(?= kids\b))|(?P<owner>[A-Z][\w-]+)'s) (?:(?:best|older|elder|younger|little|big|twin|late|dear|close|old|new|eldest|"
     r"oldest|youngest|lovely|beautiful|good|eldest|step|half|former|current|ex) )*(?P<kin>[\w-]+)(?:,? (?:named |called )?(?P<name>[A-Z][\w-]+)\b(?!'s))?,?\s+"
 )
 _NAMED: Final = re.compile(r"(?P<name>[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d+)){0,3})\s+(?=[a-z])")
 _ITEM: Final = re.compile(
-    r"(?:[Tt]he|[Oo]ur|[Mm]y) (?P<name>(?:[\w-]+ ){0,3}?[\w-]+) (?=(?:now |also |currently |no longer )?"
+    r"(?:[Tt]he|[Oo]ur) (?P<name>(?:[\w-]+ ){0,3}?[\w-]+) (?=(?:now |also |currently |no longer )?"
     r"(?:uses|use|belongs|runs on|depends on|is written in|is built with|is a|is an|does not use)\b)"
 )
 _DOING: Final = re.compile(r"([A-Z][a-z]+ing) (.+?) (?:was|has been|made|gave|helped|showed|taught)\b")
+_MINE_IS: Final = re.compile(r"[Mm]y (?:new |current )?(\w+) is an? ([A-Z].+)$")
+LEFT_OUT: Final = w.words(
+    "likes loves hates dislikes prefers lives works owns uses speaks plays drives studies enjoys"
+)
 _PRONOUN: Final = re.compile(r"(?:She|she|He|he)\b\s*")
 
 
@@ -118,7 +133,7 @@ class Subject:
     heard: bool = False
 
 
-def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | None) -> Subject | None:
+def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | None, opening: bool) -> Subject | None:
     """The subject of a clause; a clause that begins with its verb has that of the one before."""
     clause = _LEAD.sub("", clause)
     if (match := _DOING.match(clause)) and (doing := w.verbs().get(match[1].lower())) and "ing" in doing.forms:
@@ -130,11 +145,17 @@ def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | Non
         if name and not is_name(name):
             name = ""
         return Subject(False, clause[match.end() :], name, match["kin"].lower(), match["owner"] or "")
+    if match := _MINE_IS.match(clause):
+        return Subject(True, f"own a {match[2]}") if match[1].lower() in w.OWNABLE else None
     if match := _ITEM.match(clause):
         return Subject(False, clause[match.end() :], match["name"], item=True)
     if match := _NAMED.match(clause):
         parts_ = match["name"].split()
-        if all(p.lower().strip(".") not in w.NOT_NAMES for p in parts_) and parts_[0].lower() not in w.verbs() and parts_[0].lower() not in _BE:
+        if (
+            all(p.lower().strip(".") not in w.NOT_NAMES for p in parts_)
+            and parts_[0].lower() not in w.verbs()
+            and parts_[0].lower() not in _BE
+        ):
             return Subject(False, clause[match.end() :], match["name"])
     if (match := _PRONOUN.match(clause)) and antecedent is not None:
         return Subject(False, clause[match.end() :], antecedent.name, antecedent.kin, antecedent.owner, heard=True)
@@ -147,8 +168,11 @@ def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | Non
         return Subject(inherited.own, clause, inherited.name, inherited.kin, inherited.owner, inherited.item)
     if word == "been" and inherited is None:
         return Subject(True, "have " + clause[0].lower() + clause[1:])
+    bare = re.match(r"(?:(?:no longer|does not|never|also|now|still|really) )*([A-Za-z]+)\b", clause)
+    if opening and inherited is None and bare and bare[1].lower() in LEFT_OUT:
+        return Subject(True, clause[0].lower() + clause[1:])
     dropped = verb is not None and "past" in verb.forms and "base" not in verb.forms and "third" not in verb.forms
-    if dropped and inherited is None and not re.search(r"\b(?:you|your|by)\b", clause):
+    if dropped and opening and inherited is None and not re.search(r"\b(?:you|your|by)\b", clause):
         return Subject(True, clause)
     return None
 
@@ -189,7 +213,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
         yield match[1].lower(), match.end()
 
 
-def predication(text: str) -> Predication | None:  # noqa: C901  one pass over a verb group, read top to bottom
+def predication(text: str) -> Predication | None:
     """The verb of a clause, its tense and polarity; None where it is unreal or has no verb of ours.
 
     >>> predication("no longer work at Acme").ended, predication("can not wait")
@@ -229,18 +253,36 @@ def predication(text: str) -> Predication | None:  # noqa: C901  one pass over a
         if word == "used" and nxt == "to":
             used_to, i = True, i + 2
             continue
-        if word in _DO and nxt and (nxt in ("not", "never") or nxt in _ADVERBS or nxt == "have" or (nxt in w.verbs() and "base" in w.verbs()[nxt].forms)):
+        if (
+            word in _DO
+            and nxt
+            and (
+                nxt in ("not", "never")
+                or nxt in _ADVERBS
+                or nxt == "have"
+                or (nxt in w.verbs() and "base" in w.verbs()[nxt].forms)
+            )
+        ):
             past, i = word == "did", i + 1
             continue
         if word in _HAVE and nxt in ("never", "not"):
             after = _next_word(tokens, i + 2)
             nxt = after if after == "been" or (after in w.verbs() and "participle" in w.verbs()[after].forms) else nxt
-        if word in _HAVE and nxt and (nxt == "been" or nxt == "had" or (nxt in w.verbs() and "participle" in w.verbs()[nxt].forms)):
+        if (
+            word in _HAVE
+            and nxt
+            and (nxt == "been" or nxt == "had" or (nxt in w.verbs() and "participle" in w.verbs()[nxt].forms))
+        ):
             if word == "had" and nxt == "been":
                 return None
             aspect, i = "f", i + 1
             continue
-        if word in _BE and nxt and nxt.endswith("ing") and nxt not in ("nothing", "something", "king", "being", "during"):
+        if (
+            word in _BE
+            and nxt
+            and nxt.endswith("ing")
+            and nxt not in ("nothing", "something", "king", "being", "during")
+        ):
             aspect, i = ("h" if aspect == "f" or word == "been" else "w" if word in ("was", "were") else "g"), i + 1
             continue
         break
@@ -248,7 +290,11 @@ def predication(text: str) -> Predication | None:  # noqa: C901  one pass over a
         return None
     word, end = tokens[i]
     rest = text[end:].strip()
-    if word in _BE and (no := re.match(r"(?:(?:really|actually|even|still|just) )*(not|never|no longer)\b\s*(?!only\b|sure\b|just\b)", rest)):
+    if word in _BE and (
+        no := re.match(
+            r"(?:(?:really|actually|even|still|just) )*(not|never|no longer)\b\s*(?!only\b|sure\b|just\b)", rest
+        )
+    ):
         rest = rest[no.end() :]
         negated, ended = negated != (no[1] != "no longer"), ended or no[1] == "no longer"
     if re.search(r"\b(?:any ?more|any longer)\b", rest) and negated:
@@ -260,7 +306,11 @@ def predication(text: str) -> Predication | None:  # noqa: C901  one pass over a
     if aspect == "w":  # "I was working at the time" is scenery
         return None
     base, forms = _base(word)
-    if aspect == "h" and word in w.ACTIVITIES and not re.match(r"(?!for\b|since\b|about\b|a lot\b|lately\b|and\b)\w", rest):
+    if (
+        aspect == "h"
+        and word in w.ACTIVITIES
+        and not re.match(r"(?!for\b|since\b|about\b|a lot\b|lately\b|and\b)\w", rest)
+    ):
         return Predication("", word, "h", rest, negated, ended, future)
     if base is None:
         if aspect == "g" and word.endswith("ing"):

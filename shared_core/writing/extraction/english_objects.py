@@ -33,7 +33,7 @@ _STARTS_NOUN: Final = re.compile(
 _CUT: Final = re.compile(
     r"\s+(?:for|with|without|in|at|on|from|to|by|during|after|before|since|as|through|near|over|under|behind|because|so"
     r"|when|while|if|that|which|who|where|than|like|but|until|along|together|instead|into|onto|around|back|out|up|off"
-    r"|just|and i|and we|and it|and they|and my|there|here|called|named|using|is|was|are|were|has|have|i|we|he|she|they|it"
+    r"|just|and \w+(?:ed|ing)|and i|and we|and it|and they|and my|there|here|called|named|using|is|was|are|were|has|have|i|we|he|she|they|it"
     r"|full-time|part-time|made|right|has|makes|helps|via|due|thanks|despite|against|between|alongside|last|next)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -45,6 +45,10 @@ _CUT_PLACE: Final = re.compile(
 _CUT_TOPIC: Final = re.compile(
     r"\s+(?:'cause|for|with|without|because|so|when|while|if|that|which|who|where|after|before|since|as|to|by|during|but|until"
     r"|together|at|is|was|i|we|he|she|it|they|and i|and it|has|have|right|just)\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CUT_ACTIVITY: Final = re.compile(
+    r"\s+(?:'cause|because|so|when|while|if|that|which|who|where|after|before|since|as|but|until|is|was|i|we|he|she|they)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
 _TAIL: Final = re.compile(
@@ -97,13 +101,17 @@ _ABSTRACT: Final = w.words(
 )
 
 
-_NO_END: Final = w.words("it them this that these those him her us me you they what how when one ones everyone everything something")
+_NO_END: Final = w.words(
+    "it them this that these those him her us me you they what how when one ones everyone everything something"
+)
 _NOT_MADE: Final = w.words(
     "difference decision plan change changes friends list life future way progress effort impact choice mark connection connections"
     " name note notes career community environment space confidence strength relationship relationships memories bond"
     " support trust moment career resilience path conclusion blank lot bit"
 )
-_BLANK: Final = w.words("event place thing meeting show party project appointment stuff class game world trip course activity goal goals")
+_BLANK: Final = w.words(
+    "event place thing meeting show party project appointment stuff class game world trip course activity goal goals"
+)
 
 
 def tidy(text: str) -> str:
@@ -124,6 +132,7 @@ def sound(text: str, longest: int = _LONGEST) -> bool:
         found
         and len(found) <= longest
         and found[0] not in w.VAGUE
+        and found[0] not in ("and", "or", "but")
         and (len(found) > 1 or found[0] not in w.EVALUATIONS)
         and not _ADDRESSEE.search(text)
         and any(c.isalnum() for c in text)
@@ -221,17 +230,24 @@ def employer(rest: str, predicate: str) -> list[Said]:
 def topic(rest: str, predicate: str) -> list[Said]:
     """What one works on."""
     found = phrase(rest, _CUT_TOPIC)
-    if found is None or found.lower() in _BLANK or words_of(found)[0].endswith("ing") or words_of(found)[0] in ("myself", "how", "getting"):
+    if (
+        found is None
+        or found.lower() in _BLANK
+        or words_of(found)[0].endswith("ing")
+        or words_of(found)[0] in ("myself", "how", "getting")
+    ):
         return []
     return [Said(predicate, found)] if found[0].isupper() or _STARTS_NOUN.match(rest.strip()) else []
 
 
 def activity(rest: str, predicate: str) -> list[Said]:
     """A verb phrase after "to"."""
-    found = tidy(_CUT_TOPIC.sub("", " " + rest))
+    found = tidy(_CUT_ACTIVITY.sub("", " " + rest))
     first = words_of(found)[:1]
     if not first or first[0] in w.words("think see know hear say be help thank make have get do go give let take call believe"
                                         " keep point mention try share imagine talk look appreciate"):  # fmt: skip
+        return []
+    if re.search(r"\b(?:it|them|this|that|these|those|him|her)\b", found):
         return []
     return [Said(predicate, found)] if sound(found) and first[0].isalpha() else []
 
@@ -247,15 +263,25 @@ def taste(rest: str, predicate: str) -> list[Said]:
         return []
     found = tidy(re.sub(r"\s+(?:because|since|so|but|when|while|if|as|and it|it|that|which|although|cause|whenever|is|are|and i"
                         r"|and we|just|especially|where|too)\b.*$", "", " " + rest, flags=re.IGNORECASE))  # fmt: skip
-    if not sound(found, 8) or (_has(found, _ABSTRACT) and found not in ("painting", "art")) or (words_of(found)[0] in _NO_GERUND and not found.startswith(("getting up", "taking "))):
+    if (
+        not sound(found, 8)
+        or (_has(found, _ABSTRACT) and found not in ("painting", "art"))
+        or (words_of(found)[0] in _NO_GERUND and not found.startswith(("getting up", "taking ")))
+    ):
         return []
     if first[0] == "the" and not (_head(found) in _TASTES_WITH_THE or found[0].isupper()):
         return []
     if first[0] in ("my", "our") and not _has(found, w.PETS | w.words("job work garden hometown city")):
         return []
-    if first[0] in ("a", "an") or not found[0].isalnum() or found in ("playing", "trying", "characters", "working", "stories"):
+    if (
+        first[0] in ("a", "an")
+        or not found[0].isalnum()
+        or found in ("playing", "trying", "characters", "working", "stories")
+    ):
         return []
-    if (cut := re.search(r"\ban? (\w+)$", found)) and cut[1].lower() in w.EVALUATIONS | w.words("safe supportive positive new healthy fun"):
+    if (cut := re.search(r"\ban? (\w+)$", found)) and cut[1].lower() in w.EVALUATIONS | w.words(
+        "safe supportive positive new healthy fun"
+    ):
         return []
     return [Said(predicate, found)]
 
@@ -271,7 +297,9 @@ def food(rest: str, predicate: str) -> list[Said]:
     found = phrase(rest, longest=4)
     return (
         [Said(predicate, found)]
-        if found and words_of(rest)[0] not in ("a", "an", "the", "until", "enough", "well")
+        if found
+        and words_of(rest)[0]
+        not in ("a", "an", "the", "until", "enough", "well", "my", "too", "out", "healthy", "more", "less", "some")
         else []
     )
 
@@ -295,7 +323,11 @@ def thing(rest: str, predicate: str) -> list[Said]:
 def novel(rest: str, predicate: str) -> list[Said]:
     """Something come upon: with its article, and a thing rather than a feeling."""
     found = phrase(rest, longest=6)
-    if found is None or not re.match(r"\s*(?:an?|the perfect|two|three) ", rest) or _has(found, _NOT_MADE | _ABSTRACT | w.words("lot job home")):
+    if (
+        found is None
+        or not re.match(r"\s*(?:an?|the perfect|two|three) ", rest)
+        or _has(found, _NOT_MADE | _ABSTRACT | w.words("lot job home"))
+    ):
         return []
     return [Said(predicate, found)] if len(words_of(found)) > 1 else []
 
@@ -367,15 +399,23 @@ def trip(rest: str, predicate: str) -> list[Said]:
 
 
 def tookto(rest: str, predicate: str) -> list[Said]:
-    """"took the kids to X": a visit."""
+    """ "took the kids to X": a visit."""
     match = re.match(r"(?:my|our|the) [\w' -]{2,25}? to ((?:an?|the|my|our) .+|[A-Z].+)$", rest.strip())
-    return trip(match[1], predicate) if match and not re.search(r"\b(?:time|chance|opportunity|way|steps?)\b", rest) else []
+    return (
+        trip(match[1], predicate)
+        if match and not re.search(r"\b(?:time|chance|opportunity|way|steps?)\b", rest)
+        else []
+    )
 
 
 def newjob(rest: str, predicate: str) -> list[Said]:
-    """"got a part-time job"."""
+    """ "got a part-time job"."""
     found = phrase(rest, longest=4)
-    return [Said(predicate, found)] if found and _head(found) in ("job", "gig", "internship") and re.match(r"\s*(?:an?|my) ", rest) else []
+    return (
+        [Said(predicate, found)]
+        if found and _head(found) in ("job", "gig", "internship") and re.match(r"\s*(?:an?|my) ", rest)
+        else []
+    )
 
 
 def tripto(rest: str, predicate: str) -> list[Said]:
@@ -401,7 +441,11 @@ def tripto(rest: str, predicate: str) -> list[Said]:
 def happening(rest: str, predicate: str) -> list[Said]:
     """An event one is at."""
     found = phrase(rest)
-    if found is None or found.lower() in _BLANK or not (_STARTS_NOUN.match(rest.strip()) or found[0].isupper() or _has(found, w.HAPPENINGS)):
+    if (
+        found is None
+        or found.lower() in _BLANK
+        or not (_STARTS_NOUN.match(rest.strip()) or found[0].isupper() or _has(found, w.HAPPENINGS))
+    ):
         return []
     return [Said(predicate, found)]
 
@@ -409,7 +453,11 @@ def happening(rest: str, predicate: str) -> list[Said]:
 def gathering(rest: str, predicate: str) -> list[Said]:
     """A class, a team or the like."""
     found = phrase(rest)
-    if found is None or not _has(found, w.GATHERINGS | w.HAPPENINGS) or _head(found).rstrip("s") in ("walk", "drive", "game", "camp"):
+    if (
+        found is None
+        or not _has(found, w.GATHERINGS | w.HAPPENINGS)
+        or _head(found).rstrip("s") in ("walk", "drive", "game", "camp")
+    ):
         return []
     return [Said("attended" if predicate == "attended" else predicate, found)] if len(words_of(found)) > 1 else []
 
@@ -437,7 +485,9 @@ def habit(rest: str, predicate: str) -> list[Said]:
 def begun(rest: str, predicate: str) -> list[Said]:
     """What one starts: a noun phrase with its article, or an activity."""
     found = phrase(rest, _CUT_TOPIC if words_of(rest)[:1] and words_of(rest)[0].endswith("ing") else _CUT)
-    if found is None or (words_of(rest)[0] in _NO_GERUND and not re.search(r"\b(?:lessons|class(?:es)?|courses?)$", found)):
+    if found is None or (
+        words_of(rest)[0] in _NO_GERUND and not re.search(r"\b(?:lessons|class(?:es)?|courses?)$", found)
+    ):
         return []
     return [Said(predicate, found)] if _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") else []
 
@@ -449,7 +499,10 @@ def done(rest: str, predicate: str) -> list[Said]:
         return []
     return (
         [Said(predicate, found)]
-        if re.match(r"\s*(?:this|these) ", rest) or _STARTS_NOUN.match(rest.strip()) or words_of(found)[0].endswith("ing") or found[0].isupper()
+        if re.match(r"\s*(?:this|these) ", rest)
+        or _STARTS_NOUN.match(rest.strip())
+        or words_of(found)[0].endswith("ing")
+        or found[0].isupper()
         else []
     )
 
@@ -465,7 +518,9 @@ def _with(lexicon: frozenset[str], longest: int = _LONGEST) -> Callable[[str, st
 def prize(rest: str, predicate: str) -> list[Said]:
     """A prize: what the phrase ends in."""
     found = phrase(rest)
-    if found is None or not (_head(found).rstrip("s") in w.PRIZES or re.match(r"(?:first|second|third) (?:place|prize)", found)):
+    if found is None or not (
+        _head(found).rstrip("s") in w.PRIZES or re.match(r"(?:first|second|third) (?:place|prize)", found)
+    ):
         return []
     return [] if re.match(r"\s*(?:his|her|their|this|that)\b", rest) else [Said(predicate, found)]
 
@@ -473,12 +528,19 @@ def prize(rest: str, predicate: str) -> list[Said]:
 def loss(rest: str, predicate: str) -> list[Said]:
     """Somebody or something lost: one's own."""
     found = phrase(rest, longest=3)
-    return [Said(predicate, found)] if found and _has(found, w.LOSSES) and re.match(r"\s*(?:my|our|a|an|the)\b", rest) else []
+    return (
+        [Said(predicate, found)]
+        if found and _has(found, w.LOSSES) and re.match(r"\s*(?:my|our|a|an|the)\b", rest)
+        else []
+    )
 
 
 def title(rest: str) -> str | None:
     """A title at the start of a text, with the small words inside it."""
-    match = re.match(r"(?:(?:[A-Z][\w'’:-]*|\d+)(?:\s+(?:(?:of|the|with|and|a|in|to|for|on|at|from)\s+){0,2}(?=[A-Z]))?){2,}[\w'’-]*", rest)
+    match = re.match(
+        r"(?:(?:[A-Z][\w'’:-]*|\d+)(?:\s+(?:(?:of|the|with|and|a|in|to|for|on|at|from)\s+){0,2}(?=[A-Z]))?){2,}[\w'’-]*",
+        rest,
+    )
     return match[0].strip() if match and not re.match(r"I\b", rest) else None
 
 
@@ -498,7 +560,12 @@ def craft(rest: str, predicate: str) -> list[Said]:
     if said := work(rest, predicate):
         return said
     found = phrase(rest, longest=5)
-    if found is None or not re.match(r"\s*(?:an?|my|our|two|three|some) ", rest) or _has(found, _NOT_MADE) or found.lower() in _BLANK:
+    if (
+        found is None
+        or not re.match(r"\s*(?:an?|my|our|two|three|some) ", rest)
+        or _has(found, _NOT_MADE)
+        or found.lower() in _BLANK
+    ):
         return []
     return [Said(predicate, found)]
 
@@ -506,7 +573,12 @@ def craft(rest: str, predicate: str) -> list[Said]:
 def project(rest: str, predicate: str) -> list[Said]:
     """Something being made: a noun phrase with its article."""
     found = phrase(rest, _CUT_TOPIC, 7)
-    if found is None or not re.match(r"\s*(?:an?|my|our|another|some|this) ", rest) or _has(found, _NOT_MADE) or found.lower() in _BLANK:
+    if (
+        found is None
+        or not re.match(r"\s*(?:an?|my|our|another|some|this) ", rest)
+        or _has(found, _NOT_MADE)
+        or found.lower() in _BLANK
+    ):
         return []
     return [Said(predicate, found)]
 
@@ -515,7 +587,13 @@ def venture(rest: str, predicate: str) -> list[Said]:
     """A business or a plan of one's own being started."""
     found = phrase(rest, longest=5)
     own = re.match(r"\s*(?:an?|my|our|my own) ", rest)
-    return [Said(predicate, found)] if found and own and _has(found, w.BUSINESSES | w.words("business campaign podcast blog channel project garden book journey")) else []
+    return (
+        [Said(predicate, found)]
+        if found
+        and own
+        and _has(found, w.BUSINESSES | w.words("business campaign podcast blog channel project garden book journey"))
+        else []
+    )
 
 
 def routine(rest: str, predicate: str) -> list[Said]:
@@ -527,7 +605,12 @@ def routine(rest: str, predicate: str) -> list[Said]:
 def film(rest: str, predicate: str) -> list[Said]:
     """A film by its title, or called one."""
     found = title(rest) or phrase(rest)
-    return [Said(predicate, found)] if found and (_has(found, w.SHOWS | w.words("series anime show trilogy")) or (title(rest) and found[0].isupper())) else []
+    return (
+        [Said(predicate, found)]
+        if found
+        and (_has(found, w.SHOWS | w.words("series anime show trilogy")) or (title(rest) and found[0].isupper()))
+        else []
+    )
 
 
 def outing(rest: str, predicate: str) -> list[Said]:
@@ -589,6 +672,8 @@ def subject(rest: str, predicate: str) -> list[Said]:
     if _has(found, w.words("things lesson lessons ways skills something tricks techniques importance value test exam")):
         return []
     at = re.search(r"\bat ([A-Z][\w' -]+)$", rest)
+    if predicate == "learns" and len(parts := _JOINED.split(found)) > 1 and all(len(p.split()) <= 2 for p in parts):
+        return [Said(predicate, tidy(p)) for p in parts if p]
     extra = [Said("studies_at", tidy(at[1]))] if at and predicate == "studies" else []
     return [Said(predicate, found), *extra]
 
@@ -628,6 +713,11 @@ def listed(rest: str, predicate: str) -> list[Said]:
     return [Said(predicate, part) for piece in _JOINED.split(found) if (part := tidy(piece)) and sound(part, 6)]
 
 
+def tool(rest: str, predicate: str) -> list[Said]:
+    """What a system is built on, by name."""
+    return [said for said in listed(rest, predicate) if said.object[0].isupper()]
+
+
 def nothing(rest: str, predicate: str) -> list[Said]:
     """No fact: thoughts and moods."""
     return []
@@ -647,7 +737,7 @@ READERS: Final[dict[str, Callable[[str, str], list[Said]]]] = {
     "work": work, "outing": outing, "trail": trail, "book": book, "language": language, "game": game, "sport": sport,
     "subject": subject, "school": school, "business": business, "someone": someone, "list": listed, "mental": nothing,
     "people": nothing, "show": show, "film": film, "craft": craft, "project": project, "venture": venture, "routine": routine, "nothing": nothing,
-    "novel": novel, "tookto": tookto, "newjob": newjob, "event": _with(w.HAPPENINGS, 5), "talk": _with(w.words("talk speech presentation lecture concert recital"), 6), "prize": prize, "gift": _with(w.GIFTS, 6),
+    "novel": novel, "tool": tool, "tookto": tookto, "newjob": newjob, "event": _with(w.HAPPENINGS, 5), "talk": _with(w.words("talk speech presentation lecture concert recital"), 6), "prize": prize, "gift": _with(w.GIFTS, 6),
     "exam": _with(w.EXAMS, 5), "race": _with(w.RACES, 5), "body": _with(w.BODY, 3), "loss": loss,
     "song": _with(w.words("song album podcast episode video ep"), 6), "occasion": _with(w.words(
         "birthday anniversary graduation christmas thanksgiving new-year diwali ramadan eid hanukkah wedding engagement"), 6),

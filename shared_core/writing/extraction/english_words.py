@@ -41,8 +41,9 @@ detest | - > likes taste p!
 despise | - > likes taste p!
 loathe | - > likes taste p!
 prefer/preferred | to > prefers activity p | - > prefers prefer p
-eat/ate/eaten | - > eats food n
-drink/drank/drunk | - > drinks food n
+eat/ate/eaten | - > eats food np
+drink/drank/drunk | - > drinks food np
+depend | on > uses tool p
 smoke | - > practises self n
 stop/stopped | eating > eats food dfx | drinking > drinks food dfx | using > uses list dfx | working_at,working_for > works_at org dfx | going_to > practises activity dfx | playing > plays game dfx | smoking > quit smoke df
 own | - > owns thing pfD

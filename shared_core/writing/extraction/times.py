@@ -45,7 +45,7 @@ _ENGLISH = re.compile(
     |(?:for|over)\ (?:about\ |around\ |over\ |almost\ |nearly\ |the\ (?:last|past)\ )?(?P<span>{_COUNT})\ (?P<spanunit>{_UNIT})
         (?:\ (?:now|already))?\b
     |(?P<vague>for\ (?:a\ (?:long\ )?while|ages|(?:many\ )?years|months|weeks|(?:quite\ )?some\ time|a\ long\ time|now|good|ever))
-    |(?:(?:on|in|since|over|during|until|by)\ )?(?:the\ |this\ )?(?P<turn>last|past|previous|this|next|coming|upcoming)\ 
+    |(?:(?:on|in|since|over|during|until|by)\ )?(?:the\ |this\ )?(?P<turn>last|past|previous|this|next|coming|upcoming)[ ]
         (?:(?P<turnunit>week(?:end)?|month|year)|(?P<turnseason>{_SEASON})|(?P<turnday>{_DAY})|(?P<turnmonth>{_MONTH}))\b{_PART}
     |(?:(?:on|in|since|from|by|until|at)\ )?(?:the\ )?(?:(?P<ymd>\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}})(?!\d)
         |(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\ (?:of\ )?(?P<m1>{_MONTH})\b\.?(?:,?\ (?P<y1>\d{{4}}))?
