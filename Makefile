@@ -24,9 +24,9 @@ lint: setup ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: setup ## recall and speed, on LOCOMO=path/to/locomo.json
-	$(BIN)/python benchmarks/locomo.py $(or $(LOCOMO),../shared/data/locomo-dev.json)
-	$(BIN)/python benchmarks/scale.py
+bench: setup ## recall and speed on LOCOMO=file and MADIAL=folder; writes docs/recall.md, in 5 to 15 minutes
+	$(BIN)/python benchmarks/publish.py --locomo $(or $(LOCOMO),../shared/data/locomo-dev.json) \
+		--madial $(or $(MADIAL),../shared/data/madial) --out docs/recall
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache

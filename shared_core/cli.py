@@ -49,6 +49,17 @@ class Embedder(StrEnum):
     HASHING = "hashing"
 
 
+class Set(StrEnum):
+    """The public sets `bench` reads; `auto` tells by the file's shape."""
+
+    AUTO = "auto"
+    LOCOMO = "locomo"
+    MADIAL = "madial"
+    REALTALK = "realtalk"
+    MEMDAILY = "memdaily"
+    LONGMEMEVAL = "longmemeval"
+
+
 class Commands(TyperGroup):
     """The verbs, with every failure as one line and an exit code."""
 
@@ -245,6 +256,44 @@ def reembed(
     from shared_core.commands.upkeep import reembed as run
 
     run(db, embedder=embedder.value, as_json=as_json)
+
+
+@app.command()
+def bench(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files or folders of public sets, downloaded before.")
+    ],
+    set: Annotated[Set, typer.Option("--set", help="What the files are.")] = Set.AUTO,
+    embedder: Annotated[
+        Embedder, typer.Option("--embedder", "-e", help="What gives texts their meaning, for all systems alike.")
+    ] = Embedder.DEFAULT,
+    peers: Annotated[
+        bool, typer.Option("--peers/--no-peers", help="Measure LangChain's and LlamaIndex's retrievers as well.")
+    ] = True,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", min=1, help="Only so many conversations of each, spread evenly over the file."),
+    ] = None,
+    noise: Annotated[
+        list[str] | None,
+        typer.Option("--noise", help="MemDaily: how many times the messages, such as 10 20 100, which is the default; 1 "
+                     "for none."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="PATH", help="Where the page goes: PATH.md, and its plots into the folder "
+                     "PATH. By default twinmem-bench."),
+    ] = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Measure recall on LoCoMo, MADial-Bench, REALTALK, MemDaily and LongMemEval; writes tables and plots.
+
+    The peers and the plots need the packages of the extra `bench`; what is missing is named, and left out.
+    """
+    from shared_core.commands.benching import bench as run
+
+    run(paths, set=set.value, embedder=embedder.value, peers=peers, limit=limit, noise=noise or (), out=out,
+        as_json=as_json)
 
 
 @app.command()

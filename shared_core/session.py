@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shared_core.scope import Scope
 
 Turn = tuple[int, str, Message]  # seq, record id, message
+_SHORTEST, _FEW = 16, 10
 _TAIL = 64  # messages read at first for a window; twice as many each time that was not enough
 
 
@@ -281,7 +282,9 @@ class Session:
             excluded += [record for _, record, message in turns[-1:] if message.text == query]
         hits = []
         if asked:
-            most = min(engine.settings.context.memories if k is None else k, engine.settings.limits.k)
+            # A line of the context takes at least `_SHORTEST` tokens; no more are looked for than could fit.
+            fitting = max(_FEW, max_tokens // _SHORTEST)
+            most = min(engine.settings.context.memories if k is None else k, fitting, engine.settings.limits.k)
             hits = yield from scope._search(asked, k=most, exclude=excluded)
         tongue = language(query if isinstance(query, str) else "", talk)
         parts = [Part("memories", hits=hits), Part("recent", messages=recent)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from datetime import timedelta
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -89,8 +90,44 @@ class Context(_Section):
     """What `Session.context` puts together (C4)."""
 
     recent_messages: int = Field(6, ge=0, description="newest messages always in the context, if they fit")
-    memories: int = Field(40, ge=0, description="memories considered for the budget")
+    memories: int = Field(400, ge=0, description="the most memories considered for the budget")
     recent_share: float = Field(0.5, ge=0, le=1, description="largest share of the budget for recent talk")
+
+
+class Facts(_Section):
+    """Facts out of talk, and how they change (D1 to D5)."""
+
+    extract: bool = Field(True, description="take facts out of messages; a message is stored whatever comes of it")
+    extractor: Callable[..., Any] | None = Field(
+        None, description="takes the place of the built-in rules: `extract(message, *, at, speaker, previous)`"
+    )
+    llm: Literal["now", "later", "never"] = Field(
+        "now", description="whether a memory with an LLM asks it for facts after each turn, at `resume()`, or not"
+    )
+    attempts: int = Field(3, ge=1, description="times an LLM that fails is asked about a turn, before the rules are")
+    strategy: Literal["newest", "importance", "accesses", "confidence", "merge", "ask"] = Field(
+        "newest", description="which of two facts that can't both be true is kept"
+    )
+    single_valued: tuple[str, ...] = Field((), description="predicates of which a new value replaces the old one")
+    many_valued: tuple[str, ...] = Field((), description="predicates of which values add up")
+    contradicts: Callable[[str, str], bool] | None = Field(
+        None, description="an NLI model: whether the second of two texts contradicts the first; for facts without a triple"
+    )
+    candidates: int = Field(5, ge=1, description="likest facts that `contradicts` is asked about")
+    time_to_live: dict[str, timedelta] = Field(
+        default_factory=dict, description="by type: how long a memory is fresh, from when it was told or confirmed"
+    )
+    past_it: Literal["flag", "gone"] = Field(
+        "flag", description="what becomes of a memory past its time to live: it ranks last and is flagged, or it expires"
+    )
+
+
+class Profile(_Section):
+    """What is known of the user, always in the context (B9)."""
+
+    max_tokens: int = Field(200, ge=0, description="tokens of the profile in a context; 0 leaves it out")
+    share: float = Field(0.25, ge=0, le=1, description="largest share of a context's budget")
+    values: int = Field(6, ge=1, description="values of one line, the most important ones first")
 
 
 class Graph(_Section):
@@ -128,6 +165,8 @@ class Settings(BaseModel):
     importance: Importance = Field(default_factory=Importance)
     recall: Recall = Field(default_factory=Recall)
     context: Context = Field(default_factory=Context)
+    facts: Facts = Field(default_factory=Facts)
+    profile: Profile = Field(default_factory=Profile)
     graph: Graph = Field(default_factory=Graph)
     cache: Cache = Field(default_factory=Cache)
     busy_timeout: float = Field(30.0, gt=0, description="seconds a write waits for another process")

@@ -29,6 +29,7 @@ class Status(StrEnum):
     ACTIVE = "active"
     SUPERSEDED = "superseded"  # replaced by a newer version; kept, linked, found by `as_of`
     ARCHIVED = "archived"  # moved to cold storage; its text lives there
+    WAITING = "waiting"  # contradicts another fact, and waits for the user's answer; not remembered until then
 
 
 class Triple(NamedTuple):
@@ -48,7 +49,8 @@ class Record(_Value):
 
     `importance` and `confidence` lie in [0, 1]. All times are aware UTC: `created_at` when it was
     stored, `event_time` when it happened (if known), `valid_from`/`valid_until` while it was true,
-    `expires_at` its hard end. `seen` counts how often the same fact was told, `accesses` how
+    `expires_at` its hard end, `confirmed_at` when somebody last said that it still holds. `stale`: its
+    type has a time to live, which has passed. `seen` counts how often the same fact was told, `accesses` how
     often it was recalled.
     """
 
@@ -78,6 +80,8 @@ class Record(_Value):
     superseded_by: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    confirmed_at: datetime | None = None
+    stale: bool = False
     created_at: datetime
     updated_at: datetime
 
@@ -85,6 +89,11 @@ class Record(_Value):
     def expires_in(self) -> timedelta | None:
         """The time to live it was given, counted from its last update."""
         return None if self.expires_at is None else self.expires_at - self.updated_at
+
+    @property
+    def updated_on(self) -> datetime | None:
+        """Since when it stands in the place of an earlier version; None where it replaced nothing."""
+        return None if self.supersedes is None else self.valid_from or self.created_at
 
 
 class Hit(_Value):
@@ -159,6 +168,21 @@ class Receipt(_Value):
     ids: tuple[str, ...] = ()
     erased: dict[str, int] = Field(default_factory=dict)
     at: datetime
+
+
+class Question(_Value):
+    """Two facts that can't both be true: what to ask the user, and what may be answered.
+
+    `choices` are the new fact, the old one, and both; `scope.answer(question, choice)` takes one of
+    them, its place in the list, or "new", "old" or "both". `new` and `old` are the records' ids.
+    """
+
+    id: str
+    text: str
+    choices: tuple[str, ...]
+    new: str
+    old: str
+    created_at: datetime
 
 
 class Change(_Value):

@@ -74,6 +74,9 @@ def _command(
 def _show(found: PartResult) -> None:
     for each in tables(found):
         say("", styled(each.title, "bold"), _rendered(each))
+        say(*(f"{name}: {note}" for name, note in each.notes.items()))
+        if each.best:
+            say(styled("* the best of its column", "dim"))
     lost = losing(found)
     if lost:
         say("", styled("What loses", "bold"), *(f"  {line}" for line in lost))
@@ -83,10 +86,11 @@ def _rendered(each: Table) -> Any:
     tops = each.tops
     rows = []
     for name, row in each.rows:
-        cells = [(figure(column, row.get(column)), column in tops and row.get(column) == tops[column])
-                 for column in each.columns]  # fmt: skip
-        rows.append([name, *(f"{text}*" if best else text for text, best in cells)])
-    rows += [[name, note, *[""] * (len(each.columns) - 1)] for name, note in each.notes.items()]
-    return table([each.first, *each.columns], rows)
-
-
+        cells = []
+        for column in each.columns:
+            value = row.get(column)
+            mark = "*" if value is not None and tops.get(column) == value else " " if each.best else ""
+            cells.append(figure(column, value) + mark)
+        rows.append([name, *cells])
+    heads = [each.first, *(f"{column} " if each.best else column for column in each.columns)]
+    return table(heads, rows, right=range(1, len(heads)))

@@ -16,13 +16,13 @@ def pieces(text: str, *, words: int = 60, chars: int = 400, most: int = 256) -> 
     >>> pieces("One. Two. Three.", words=2)
     ['One. Two.', 'Three.']
     """
-    if len(text) <= chars and text.count(" ") < words:
+    if len(text) <= chars and len(text.split()) <= words:
         return [text]
     found: list[str] = []
     current, held = "", 0
     for sentence in _SENTENCE.split(text):
         for part in _short(sentence, words, chars):
-            size = part.count(" ") + 1
+            size = len(part.split())
             if current and (held + size > words or len(current) + 1 + len(part) > chars):
                 found.append(current)
                 current, held = "", 0
@@ -36,7 +36,7 @@ def pieces(text: str, *, words: int = 60, chars: int = 400, most: int = 256) -> 
 
 def _short(sentence: str, words: int, chars: int) -> list[str]:
     sentence = sentence.strip()
-    if len(sentence) <= chars and sentence.count(" ") < words:
+    if len(sentence) <= chars and len(sentence.split()) <= words:
         return [sentence] if sentence else []
     found, current = [], ""
     for group in _grouped(sentence, words):

@@ -68,7 +68,8 @@ def messages(lines: Iterable[str]) -> list[Message]:
         else:
             role = "assistant" if speaker[1] == "Assistant" else "user"
         text = line[speaker.end() :] if speaker else line
-        out.append(Message(role=role, content=text.strip(_EDGES)))
+        name = speaker[1] if speaker is not None and role == "user" else None
+        out.append(Message(role=role, name=name, content=text.strip(_EDGES)))
     return out
 
 
@@ -141,7 +142,7 @@ def _sample(
     told = tuple(Message(role="user", content=m.text, id=m.id, created_at=m.at) for m in pool)
     asked = [dialogue for dialogue in dialogues if dialogue.user == user]
     questions = tuple(
-        Question(dialogue.messages[-1].text, dialogue.relevant, f"user {user}", talk=dialogue.messages)
+        Question(dialogue.messages[-1].text, dialogue.relevant, talk=dialogue.messages)
         for dialogue in asked[:limit]
         if dialogue.messages and dialogue.relevant
     )

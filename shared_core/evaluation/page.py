@@ -24,6 +24,9 @@ question; what they reach is the share that chance or a habit explains.
 """
 
 
+_SPREAD = 3  # groups from which dots show a spread
+
+
 def markdown(table: Table, heading: str = "") -> str:
     """A table in Markdown, under its title; the best of each column in bold."""
     tops = table.tops
@@ -112,7 +115,7 @@ def _plots(found: PartResult, folder: Path) -> Iterable[tuple[str, list[Path]]]:
         bars = [Series(k, {f"{kind} ({int(row['n'])})": row[k] for kind, row in kinds.items()}) for k in shown]
         yield about, plots.bars(folder, f"{stem}-kinds", about, bars, "share of the evidence")
     groups = ours.by_group(level)
-    if len(groups) > 1:
+    if len(groups) >= _SPREAD:
         about = f"{name}: {OURS}, each {found.part.spread_over}"
         dots = {k: [row[k] for row in groups.values()] for k in found.names(level)}
         yield about, plots.dots(folder, f"{stem}-spread", about, dots, "value, and the mean")

@@ -30,11 +30,9 @@ class Series:
 def _figure(path: Path, title: str, theme: str) -> Iterator[Any]:
     try:
         import matplotlib
+        from matplotlib.figure import Figure  # not pyplot, which keeps state and may open windows
     except ImportError as error:
         raise MissingExtra("matplotlib", "bench") from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     back, ink, line = _THEMES[theme]
     style = {
         "figure.facecolor": back, "axes.facecolor": back, "savefig.facecolor": back, "text.color": ink,
@@ -42,17 +40,15 @@ def _figure(path: Path, title: str, theme: str) -> Iterator[Any]:
         "grid.color": line, "legend.facecolor": back, "legend.edgecolor": line, "font.size": 10,
         "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "twinmem",
     }  # fmt: skip
-    with warnings.catch_warnings(), pyplot.rc_context(style):
+    with warnings.catch_warnings(), matplotlib.rc_context(style):
         warnings.simplefilter("ignore")  # a glyph that the font lacks is a box, and no reason to stop
-        figure, axes = pyplot.subplots(figsize=(8.4, 4.4), layout="constrained")
+        figure = Figure(figsize=(8.4, 4.4), layout="constrained")
+        axes = figure.subplots()
         axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
         axes.grid(axis="y", linewidth=0.8)
         axes.set_axisbelow(True)
-        try:
-            yield axes
-            figure.savefig(path, dpi=110, metadata={"Software": None})
-        finally:
-            pyplot.close(figure)
+        yield axes
+        figure.savefig(path, dpi=96, metadata={"Software": None}, pil_kwargs={"optimize": True})
 
 
 def curves(folder: Path, name: str, title: str, series: Sequence[Series], across: str, up: str) -> list[Path]:
@@ -90,7 +86,7 @@ def bars(folder: Path, name: str, title: str, series: Sequence[Series], up: str)
                 at = [place + (number - (len(series) - 1) / 2) * width for place in range(len(places))]
                 heights = [each.values.get(place, 0.0) for place in places]
                 axes.bar(at, heights, width * 0.92, label=each.name, color=_COLOURS[number % len(_COLOURS)])
-            turned = 30 if any(len(place) > 14 for place in places) else 0
+            turned = 30 if sum(len(place) for place in places) > 90 else 0
             axes.set_xticks(range(len(places)), places, rotation=turned, ha="right" if turned else "center")
             axes.set_ylim(0, 1)
             axes.set_ylabel(up)

@@ -27,6 +27,7 @@ from shared_core.evaluation.systems import (
     Twinmem,
     WrongQuery,
 )
+from shared_core.values import Kind
 
 TIMED = 60  # questions a conversation in the timed pass: enough for a mean, and the slowest peers stay bearable
 SESSION_KS = (1, 5, 10)
@@ -77,17 +78,13 @@ class PartResult:
     absent: dict[str, str] = field(default_factory=dict)
     conversations: list[str] = field(default_factory=list)
     messages: int = 0
+    n: int = 0
     skipped: int = 0
 
     @property
     def ours(self) -> Result | None:
         """twinmem's figures, if it was measured."""
         return self.results.get(OURS)
-
-    @property
-    def n(self) -> int:
-        """How many questions were asked."""
-        return len(self.part.questions)
 
     @property
     def levels(self) -> list[str]:
@@ -108,7 +105,7 @@ class PartResult:
             others = {name: r.total(level) for name, r in self.results.items() if name != OURS}
             for name, row in others.items():
                 if self.results[name].is_control or name.startswith(OURS):
-                    row.pop("ms/query", None)  # a control doesn't search; our own rows are no rivals in time
+                    row.pop("ms/query", None)  # twinmem asked something else is no rival in time
             lost += losses(self.ours.total(level), others, (*self.names(level), "ms/query"), ("ms/query",))
         contexts = {name: r.context() for name, r in self.results.items() if name != OURS}
         budgets = [name for name in self.ours.context() if name != "n"]
@@ -171,11 +168,13 @@ def measure(
     """
     found = PartResult(part, embedders[0].name if embedders else "")
     running = list(systems)
+    events: set[str] = set()
     done = 0
     for sample in part.samples:
         found.conversations.append(sample.name)
         found.skipped += sample.skipped
-        found.messages += len(sample.turns)
+        found.n += len(sample.questions)
+        found.messages += _new(sample, events)
         _warm(sample, embedders, any(system.is_peer for system in running))
         for system in list(running):
             fault = _one(system, sample, part, budgets, found.results)
@@ -193,6 +192,16 @@ def measure(
             del found.results[row]
     _keep_best_views(found, part, systems)
     return found
+
+
+def _new(sample: Sample, events: set[str]) -> int:
+    """How many messages a conversation adds: memories that several users' questions may find count once."""
+    ids = sample.session_of.keys()
+    if sample.kind != Kind.EVENT:
+        return len(ids)
+    fresh = ids - events
+    events |= fresh
+    return len(fresh)
 
 
 def _warm(sample: Sample, embedders: Sequence[Shared], with_peers: bool) -> None:
@@ -243,7 +252,7 @@ def _ask(
         if budgets and question.evidence:
             inside = system.inside(question, view, budgets)
             result.contexts.append((where, question.category, shares(inside, question.evidence)))
-    for question in sample.questions[:TIMED]:
+    for question in sample.questions[: TIMED if system.searches else 0]:
         started = time.perf_counter()
         system.rank(question, view, part.depth)
         result.milliseconds.append((time.perf_counter() - started) * 1000)

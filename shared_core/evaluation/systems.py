@@ -32,6 +32,7 @@ class System:
     name = ""
     is_control = False
     is_peer = False
+    searches = True
 
     def views(self, part: Part) -> Sequence[str]:
         """The ways in which a part's questions are put; one without a name by default."""
@@ -168,6 +169,7 @@ class _Blind(System):
     """A control that doesn't look at the question's words."""
 
     is_control = True
+    searches = False
 
     def build(self, sample: Sample) -> None:
         """Keep the order of the conversation."""

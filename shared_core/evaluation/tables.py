@@ -55,8 +55,9 @@ def figure(name: str, value: float | None) -> str:
 def size(found: PartResult) -> str:
     """How much was measured, in words."""
     skipped = f" ({found.skipped} without evidence skipped)" if found.skipped else ""
-    noun = {"user": "users"}.get(found.part.spread_over, "conversations")
-    return f"{len(found.conversations)} {noun}, {found.messages} messages, {found.n} questions{skipped}"
+    noun = "user" if found.part.spread_over == "user" else "conversation"
+    counts = ((len(found.conversations), noun), (found.messages, "message"), (found.n, "question"))
+    return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts) + skipped
 
 
 def tables(found: PartResult) -> list[Table]:

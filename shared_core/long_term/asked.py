@@ -48,8 +48,9 @@ def words(known: Knowledge) -> Words:
         {word: [form] for word, form in table.chinese_verbs.items()},
         {word: [form] for word, form in table.chinese_nouns.items()},
     )
-    for key, count in known.predicates.items():
-        if count and meaning_of(key) == Form(key) and lemmas(key) not in table.verbs:
+    told = [key for key, count in known.predicates.items() if count]
+    for key in dict.fromkeys([*told, *(clause.head.predicate for clause in known.closure.clauses)]):
+        if meaning_of(key) == Form(key) and lemmas(key) not in table.verbs:
             if has_unspaced(key):
                 found.chinese_verbs.setdefault(bare(key), []).append(Form(key))
                 found.chinese_nouns.setdefault(key, []).append(Form(key))

@@ -233,7 +233,7 @@ def _yes_no(masked: _Masked, words: Words) -> Asked | None:
         return None
     for start, end, forms in _occurrences(text, words):
         between = start > one and end <= other and _filler(text[one + 1 : start]) and _filler(text[end:other])
-        after = start > other and text[one + 1 : other] == "在" and _filler(text[other + 1 : start])
+        after = start > other and text[one + 1 : other] in ("在", "是在") and _filler(text[other + 1 : start])
         if "被" not in text and ((between and _filler(text[other + 1 :])) or (after and _filler(text[end:]))):
             return Asked(tuple(forms), first, other=second, language="zh")
     for verb, meaning in (("是", "is_a"), ("在", "located_in")):

@@ -9,7 +9,6 @@ SIGMOD 1993, section 7). Counting derivations instead would keep circles alive t
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -160,21 +159,26 @@ class Closure:
         return self._spread(fresh)
 
     def _spread(self, facts: Iterable[Fact]) -> list[Fact]:
-        queue = deque(facts)
+        """Round by round, so that what takes fewer steps is found first: what a round finds, the next one uses."""
         inferred: list[Fact] = []
-        while queue:
-            fact = queue.popleft()
-            for clause, place in self._by_premise.get(fact[1], ()):
-                for binding in list(self._matches(clause, place, fact)):
-                    head = _instance(clause.head, binding)
-                    if head[0] == head[2] or head in self:
-                        continue
-                    if len(self.derived) >= self.limit:
-                        self.full = True
-                        return inferred
-                    self._derive(head, clause, binding)
-                    queue.append(head)
-                    inferred.append(head)
+        ring = list(facts)
+        while ring:
+            ahead: list[Fact] = []
+            for fact in ring:
+                for clause, place in self._by_premise.get(fact[1], ()):
+                    for binding in self._matches(clause, place, fact):
+                        head = _instance(clause.head, binding)
+                        if head[0] == head[2] or head in self:
+                            continue
+                        if len(self.derived) >= self.limit:
+                            self.full = True
+                        else:
+                            self._derive(head, clause, binding)
+                            ahead.append(head)
+            for fact in ahead:
+                self._index(fact)
+            inferred += ahead
+            ring = [] if self.full else ahead
         return inferred
 
     def _derive(self, head: Fact, clause: Clause, binding: Binding) -> None:
@@ -182,7 +186,6 @@ class Closure:
         self.derived[head] = Derivation(clause, premises)
         for premise in premises:
             self._resting.setdefault(premise, set()).add(head)
-        self._index(head)
 
     # ------------------------------------------------------------------ going
 
@@ -215,6 +218,7 @@ class Closure:
             start = {clause.head.subject: fact[0], clause.head.object: fact[2]}
             for binding in self._extend(clause.body, start):
                 self._derive(fact, clause, binding)
+                self._index(fact)
                 return True
         return False
 

@@ -20,6 +20,11 @@ _DIGITS = re.compile(r"\d+")
 _FORMS = frozenset(
     "inc incorporated corp corporation co company ltd limited llc llp plc gmbh ag sa bv the group holdings".split()
 )
+_PARTS = frozenset(
+    "lab labs bank university school college hospital hotel street road square city park cafe restaurant team project"
+    " club center centre studio store shop app api cloud institute museum library station airport north south east west"
+    " junior senior jr sr new old".split()
+)  # what makes a name that of another thing
 _TITLES = frozenset(
     "mr mrs ms miss dr prof professor sir director manager president chairman captain teacher engineer boss ceo cto"
     " doctor minister general officer judge".split()
@@ -108,7 +113,7 @@ def _person(mine: list[str], theirs: list[str]) -> tuple[float, str] | None:
         rest = [word for word in short if word not in _TITLES]
         if len(rest) < len(short) and len(rest) == 1 and rest[0] in long:
             return 0.6, "a title, and a name of the other"
-        if len(short) == 1 and len(long) == 2 and short[0] in (long[0], long[-1]) and short[0] not in _TITLES | _FORMS:
+        if len(short) == 1 and len(long) == 2 and short[0] in long and not set(long) & (_TITLES | _FORMS | _PARTS):
             return 0.5, "a part of the other's name"
     return None
 

@@ -41,7 +41,7 @@ def entity_key(name: str) -> str:
     >>> entity_key("张 伟") == entity_key("张伟"), entity_key("张伟") == entity_key("张伟民")
     (True, False)
     """
-    if name.isascii():
+    if name.isascii() and name.isprintable():
         return " ".join(name.lower().split())
     key = " ".join(shown(normal(name)).split())
     return _BESIDE_UNSPACED.sub("", key)

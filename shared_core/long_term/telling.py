@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shared_core.scope import Scope
 
 _ARGUMENTS = frozenset({"subject", "predicate", "object", "confidence", "source", "attributes"})
+_Told = tuple[Triple, float, str | None, dict[str, Any]]  # the triple, confidence, source, attributes
 
 
 class _Write:
@@ -140,7 +141,7 @@ class Telling:
         with self._writing("related") as write:
             return [self._tell(write, *each) for each in told]
 
-    def _told(self, item: Mapping[str, Any]) -> tuple[Triple, float, str | None, dict[str, Any]]:
+    def _told(self, item: Mapping[str, Any]) -> _Told:
         names = (self._name(item.get(what), what) for what in ("subject", "predicate", "object"))
         sure = fraction(item.get("confidence", 1.0), "confidence")
         return Triple(*names), sure, self._source(item.get("source")), self._attributes(item.get("attributes"))
@@ -225,7 +226,9 @@ class Telling:
         with self._writing("aliased", record) as write:
             tx, scope = write.tx, write.scope
             target, entity = (entities.ensure(tx, scope, each, write.now) for each in (kept, also))
+            before = [row[0] for row in tx.rows("target_of", (entity,))]
             entities.join(tx, scope, entity, target, self._record(write, record), write.now)
+            entities.drop_unused(tx, [*before, target, entity])
             relations.reshape(tx, scope, write.revision)
         return self._entity(kept)
 
@@ -263,22 +266,31 @@ class Telling:
     def _apart(self, write: _Write, name: str, other: str | None) -> list[str]:
         tx, scope = write.tx, write.scope
         entity = self._must(write, name)
+        whole = entities.group(tx, entity)
+        names = [name, *(tx.rows("entity_row", (each,))[0][2] for each in whole)]
         if other is not None:
             second = self._must(write, other)
             if second == entity:
-                entities.respell(tx, scope, entity, other, write.revision, write.now)
-            elif not entities.part_from(tx, scope, entity, second):
+                return self._respelt(write, entity, [name, other])
+            if not entities.part_from(tx, scope, entity, second):
                 raise NotFound(f"{name!r} and {other!r} are two entities already")
-            return [name, other]
-        left = entities.part(tx, scope, entity) if tx.rows("target_of", (entity,)) else []
-        key, spelt = tx.rows("entity_row", (entity,))[0][1:3]
-        if not left and name != spelt and key != exact_key(name):
-            entities.respell(tx, scope, entity, name, write.revision, write.now)
-            return [spelt, name]
-        left = left or entities.part(tx, scope, entity)
-        if not left:
+            names = [name, other]
+        elif name != (spelt := tx.rows("entity_row", (entity,))[0][2]) and not tx.rows("target_of", (entity,)):
+            return self._respelt(write, entity, [spelt, name])
+        elif not entities.part(tx, scope, entity):
             raise NotFound(f"{name!r} has no alias and was not merged; there is nothing to split")
-        return [name, *(tx.rows("entity_row", (each,))[0][2] for each in left)]
+        entities.drop_unused(tx, whole)
+        return names
+
+    @staticmethod
+    def _respelt(write: _Write, entity: int, names: list[str]) -> list[str]:
+        """Give the spelling that an entity is not shown by an entity of its own."""
+        key, spelt = write.tx.rows("entity_row", (entity,))[0][1:3]
+        own = next((name for name in reversed(names) if name != spelt), None)
+        if own is None or key == exact_key(spelt):
+            raise NotFound(f"{names[-1]!r} is one name in one spelling; there is nothing to split")
+        entities.respell(write.tx, write.scope, entity, own, write.revision, write.now)
+        return names
 
     def _must(self, write: _Write, name: str) -> int:
         found = entities.find(write.tx, write.scope, name)
@@ -346,11 +358,22 @@ class Telling:
                         tx, scope, name, type=kind, attributes=extra, revision=write.revision, now=write.now
                     )
             for name, other in aliases:
-                if entity_key(name) != entity_key(other):
+                if entity_key(name) == entity_key(other):
+                    self._spell(write, told, other)
+                else:
                     entity, target = (entities.ensure(tx, scope, one, write.now) for one in (other, name))
                     entities.join(tx, scope, entity, target, relations.DIRECT, write.now)
             relations.reshape(tx, scope, write.revision)
         return len(told)
+
+    def _spell(self, write: _Write, told: Iterable[_Told], spelling: str) -> None:
+        """Tell one relation of an entity once more in another spelling of its name."""
+        key = entity_key(spelling)
+        for triple, sure, record, extra in told:
+            if key in (entity_key(triple.subject), entity_key(triple.object)):
+                ends = [spelling if entity_key(each) == key else each for each in (triple.subject, triple.object)]
+                self._tell(write, Triple(ends[0], triple.predicate, ends[1]), sure, record, extra)
+                return
 
     aadd = threaded(add)
     aadd_many = threaded(add_many)

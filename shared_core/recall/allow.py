@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 import numpy as np
 
-from shared_core.recall.index import KINDS, STATUSES, Mask, ScopeIndex
+from shared_core.recall.index import ALWAYS, KINDS, STATUSES, Mask, ScopeIndex
 from shared_core.recall.where import Where, names
 from shared_core.values import Kind, Status
 
 _ACTIVE = STATUSES.index(Status.ACTIVE)
-_ARCHIVED = STATUSES.index(Status.ARCHIVED)
+_UNSEEN = [STATUSES.index(Status.ARCHIVED), STATUSES.index(Status.WAITING)]
 
 
 def allowed(
@@ -44,8 +44,9 @@ def allowed(
         if not mask.all():
             masks.append(mask)
     if as_of is not None:
-        masks.append(index["created"] <= as_of)
-        masks.append(index["status"] != _ARCHIVED)
+        # What was told later but began before is true then: its `valid_from` has let it pass already.
+        masks.append((index["created"] <= as_of) | (index["valid_from"] > ALWAYS))
+        masks.append(~np.isin(index["status"], _UNSEEN))
     elif not names(where, "status"):
         mask = index["status"] == _ACTIVE
         if not mask.all():

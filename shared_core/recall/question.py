@@ -107,6 +107,7 @@ def _in_context(lead: Question, spoken: list[Message], settings: Settings) -> Qu
     texts = [_bounded(message.text, settings) for message in spoken]
     mine = [text for message, text in zip(spoken, texts, strict=True) if message.role == "user"]
     lead.is_talk = True
+    lead.speakers = [term_id(term) for term in query_terms(spoken[-1].name or "")]
     joined = [lead.text, " ".join(texts[-2:]), " ".join(mine), " ".join(texts)]
     lead.views = [View(text, 1.0, 1.0) for text in joined]
     lead.names_speakers = False

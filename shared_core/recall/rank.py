@@ -24,32 +24,37 @@ from shared_core.recall.text import ASKS, NAMES, NUMBERS, TEMPORAL
 Floats = NDArray[np.float32]
 
 WEIGHTS: Mapping[str, float] = {
-    "meaning": 0.34,
-    "meaning around": 0.24,
-    "session meaning": 0.28,
-    "coverage": 1.25,
-    "coverage around": 1.5,
-    "window": 0.26,
+    "meaning": 0.28,
+    "meaning around": 0.29,
+    "session meaning": 0.26,
+    "coverage": 1.67,
+    "coverage around": 1.65,
+    "window": 0.22,
     "session": 0.34,
-    "speaker": 1.32,
+    "speaker": 1.3,
     "about": 1.5,
-    "asks": -0.61,
-    "length": 0.79,
-    "answers": 0.27,
-    "date": 7.06,
-    "near date": 4.55,
-    "when": 1.53,
-    "which": 2.21,
-    "how many": 1.56,
-    "temporal": 0.36,
-    "names": 0.89,
+    "asks": -0.71,
+    "length": 0.91,
+    "answers": 0.17,
+    "date": 6.37,
+    "near date": 4.37,
+    "when": 1.56,
+    "which": 2.23,
+    "how many": 1.67,
+    "temporal": 0.42,
+    "names": 0.84,
     "same words": 10.0,
 }
 """What each number is worth for a question; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
 
-TALK_WEIGHTS: Mapping[str, float] = {"meaning": 0.5, "meaning around": 0.5, "window": 0.3}
-"""The same where a whole conversation is the query: most of its words are about nothing in particular."""
-
+_WORDS = ("coverage", "coverage around", "window", "session")
+_IN_TALK = ("meaning", "meaning around", "session meaning", "about", "date", "near date", "same words")
+TALK_WEIGHTS: Mapping[str, float] = {
+    **{name: WEIGHTS[name] for name in _IN_TALK},
+    **{name: WEIGHTS[name] / 2 for name in _WORDS},
+}
+"""The same where a conversation is the query: it asks for no kind of answer, and most of its words are
+said for their own sake."""
 
 _WHOLE = 0.999  # of a question's idf, summed in float32
 
@@ -125,8 +130,8 @@ def _asked_for(
     speaker = _named(index, question)
     if speaker is not None:
         parts["speaker"] = speaker
-        if layout.alone.any():
-            parts["about"] = words.names_asked * layout.alone
+    if question.speakers and layout.alone.any():
+        parts["about"] = words.names_asked * layout.alone
     same = (words.coverage > _WHOLE) & (index["length"] == question.length)
     if same.any():
         parts["same words"] = same.astype(np.float32)

@@ -73,15 +73,19 @@ def clean(text: str) -> str:
     return text
 
 
+_UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
+# A character newer than this Python's tables is unassigned (Cn) to it: most are emoji and Han.
+_PICTOGRAPHS = frozenset(("So", "Cn", "Co"))
+
+
 def is_blank(text: str) -> bool:
     """True where nothing can be seen: spaces, control and format characters only.
 
     >>> is_blank(" \\u200b\\ufeff\\n"), is_blank("a")
     (True, False)
     """
-    return not text.strip() or not (
-        text.strip()[0].isalnum() or any(unicodedata.category(c)[0] not in "ZC" for c in text)
-    )
+    text = text.strip()
+    return not text or not (text[0].isalnum() or any(unicodedata.category(c) not in _UNSEEN for c in text))
 
 
 def has_words(text: str) -> bool:
@@ -90,7 +94,7 @@ def has_words(text: str) -> bool:
     >>> has_words("？！"), has_words("C++"), has_words("🎉")
     (False, True, True)
     """
-    return any(c.isalnum() or unicodedata.category(c) == "So" for c in text)
+    return any(c.isalnum() or unicodedata.category(c) in _PICTOGRAPHS for c in text)
 
 
 def normal(text: str) -> str:

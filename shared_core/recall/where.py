@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$contains", "$exists", "$match")
 CONNECTIVES = ("$and", "$or", "$not")
-TIMES = frozenset({"event_time", "expires_at", "valid_from", "valid_until", "created_at", "updated_at"})
-UNFILTERABLE = frozenset({"accesses", "accessed_at"})  # counted apart from the record, no cache follows them
+TIMES = frozenset({"event_time", "expires_at", "valid_from", "valid_until", "confirmed_at", "created_at", "updated_at"})
+UNFILTERABLE = frozenset({"accesses", "accessed_at", "stale"})  # counted apart from the record, no cache follows them
 FIELDS = frozenset(Record.model_fields) - {"metadata", "triple"} - UNFILTERABLE | {"subject", "predicate", "object"}
 _DEEPEST = 32
 _MISSING = object()

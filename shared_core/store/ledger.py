@@ -200,6 +200,18 @@ def write_back(
             tx.run("insert_vector", (seq << 8 | embedder, item.vector))
 
 
+def is_known(tx: Transaction, scope: int, item: Draft) -> bool:
+    """Whether `put` would take a draft for a fact that is told again."""
+    return item.id is None and _fact(item) in _known(tx, scope, [item])
+
+
+def tell_again(tx: Transaction, scope: int, seq: int, item: Draft, now: int) -> None:
+    """Count that a record was told once more, in whatever words."""
+    _again(tx, seq, item, bump(tx, scope), now)
+    id = tx.rows("raw_record", {"seq": seq})[0][1]
+    tx.run("add_audit", (scope, id, "told again", None, now))
+
+
 def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> None:
     old = tx.rows("raw_record", {"seq": seq})[0]
     merged = {**(load(old[13]) or {}), **(load(item.metadata) or {})}

@@ -71,6 +71,8 @@ class Draft:
     name: str | None = None
     body: str | None = None
     digest: int | None = None
+    topic: int | None = None
+    over: bool = False  # says that something has ended; not kept, the text says it again
     words: bytes | None = None
     shape: int = 0
     created_at: int | None = None
@@ -79,6 +81,7 @@ class Draft:
     status: str = "active"
     supersedes: str | None = None
     superseded_by: str | None = None
+    confirmed_at: int | None = None
     vector: bytes | None = None
 
     @property
@@ -90,6 +93,7 @@ class Draft:
             and not self.pinned and self.polarity and self.valid_from is None and self.valid_until is None
             and self.supersedes is None and self.superseded_by is None and self.seen == 1
             and self.message_id is None and self.role is None and self.name is None
+            and self.topic is None and self.confirmed_at is None
         )  # fmt: skip
 
     def plain_row(self, scope: int, seq: int, revision: int, now: int) -> tuple[Any, ...]:
@@ -111,7 +115,7 @@ class Draft:
             self.valid_from, self.valid_until, self.expires_at, int(self.pinned), self.session, self.position,
             self.message_id, self.role, self.name, self.body, self.digest, self.words, self.shape, revision,
             created, now if self.updated_at is None else self.updated_at, self.seen, self.status,
-            self.supersedes, self.superseded_by, seq,
+            self.supersedes, self.superseded_by, self.topic, self.confirmed_at, seq,
         )  # fmt: skip
 
     def record(self, now: int, session: str | None) -> Record:
@@ -128,6 +132,7 @@ class Draft:
                 "supersedes": self.supersedes, "superseded_by": self.superseded_by,
                 "valid_from": moment(self.valid_from), "valid_until": moment(self.valid_until), "created_at": created,
                 "updated_at": instant(now if self.updated_at is None else self.updated_at),
+                "confirmed_at": moment(self.confirmed_at), "stale": False,
             }
         )  # fmt: skip
 
@@ -157,7 +162,7 @@ def draft(row: tuple[Any, ...]) -> Draft:
         event_time=row[14], valid_from=row[15], valid_until=row[16], expires_at=row[17], pinned=bool(row[18]),
         session=row[19], position=row[20], message_id=row[21], role=row[22], name=row[23], body=row[24],
         digest=row[25], words=row[26], shape=row[27], created_at=row[29], updated_at=row[30], seen=row[31],
-        status=row[32], supersedes=row[33], superseded_by=row[34],
+        status=row[32], supersedes=row[33], superseded_by=row[34], topic=row[36], confirmed_at=row[37],
     )  # fmt: skip
 
 
@@ -173,6 +178,7 @@ def record(row: tuple[Any, ...]) -> Record:
             "status": _STATUSES[row[21]], "seen": row[22], "accesses": row[23] or 0, "accessed_at": moment(row[24]),
             "supersedes": row[25], "superseded_by": row[26], "valid_from": moment(row[27]),
             "valid_until": moment(row[28]), "created_at": instant(row[29]), "updated_at": instant(row[30]),
+            "confirmed_at": moment(row[31]), "stale": False,
         }
     )  # fmt: skip
 

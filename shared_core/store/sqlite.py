@@ -2,8 +2,13 @@
 
 Why a pool and not one connection a thread: threads come and go (worker threads of event loops,
 request handlers), and a connection that outlives its thread leaks. A connection here belongs to
-whoever is using it; after a fork the child starts with an empty pool and never touches, not even
-to close them, the connections of its parent.
+whoever is using it.
+
+No connection to a file is open while the process forks. SQLite keeps a table of the locks that its
+process holds; a child that inherits it takes them for its own though it holds none, so its parent
+may delete the log the child is writing to, and what the child was told is written is lost
+("How To Corrupt An SQLite Database File", 2.6). So a fork waits for the transactions that are under
+way, and parent and child both open anew.
 """
 
 from __future__ import annotations
@@ -13,8 +18,10 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -22,6 +29,7 @@ from shared_core.errors import MemoryClosed, StoreBusy, StoreDamaged, StoreError
 from shared_core.store.sql import statements
 
 _IDLE = 8  # connections kept open between uses
+_FORK_PATIENCE = 10.0  # seconds a fork waits for transactions that are under way
 _CHECKPOINT = 8_000  # pages (32 MB) in the WAL before they are copied back: a page written often is copied once
 _BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -73,12 +81,8 @@ class SqliteStore:
         self._timeout = busy_timeout
         self._synchronous = {"process": "NORMAL", "power": "FULL"}[durability]
         self._sql = statements("sqlite")
-        self._writing = threading.Lock()  # writers of one process queue here, fairly and without polling
-        self._pool_lock = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
-        self._inherited: list[sqlite3.Connection] = []
-        self._pid = os.getpid()
         self._closed = False
+        self._begin_pool()
         # A memdb lives as long as a connection to it does; this one is never lent.
         self._anchor: sqlite3.Connection | None = None
         try:
@@ -96,6 +100,8 @@ class SqliteStore:
             self._anchor = first
         else:
             self._idle.append(first)
+        _watch_forks()
+        _stores.add(self)
 
     # ------------------------------------------------------------------ connections
 
@@ -133,25 +139,40 @@ class SqliteStore:
                     raise
                 time.sleep(0.01)
 
-    def _after_fork(self) -> None:
-        # The parent's connections, locks and anchor are its own: kept alive, never used or closed.
-        with self._pool_lock:
-            if self._pid == os.getpid():
-                return
-            self._inherited += self._idle
-            self._idle = []
-            self._writing = threading.Lock()
-            self._pid = os.getpid()
+    def _begin_pool(self) -> None:
+        self._pid = os.getpid()
+        self._writing = threading.Lock()  # writers of one process queue here, fairly and without polling
+        self._pool = threading.Condition(threading.Lock())
+        self._idle: list[sqlite3.Connection] = []
+        self._lent = 0
+        self._forking = False
+
+    def before_fork(self) -> None:
+        """Close every connection, as soon as nobody uses one; none is lent until the fork is over."""
+        with self._pool:
+            self._forking = True
+            self._pool.wait_for(lambda: not self._lent, _FORK_PATIENCE)
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def after_fork(self, *, child: bool) -> None:
+        """Lend connections again; in the child with locks of its own."""
+        if child:
+            self._begin_pool()
+            return
+        with self._pool:
+            self._forking = False
+            self._pool.notify_all()
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        if self._pid != os.getpid():
-            self._pool_lock = threading.Lock()
-            self._after_fork()
-        with self._pool_lock:
+        with self._pool:
+            self._pool.wait_for(lambda: not self._forking)
             if self._closed:  # a new connection would bring a deleted file back, or an empty memory
                 raise MemoryClosed
             connection = self._idle.pop() if self._idle else None
+            self._lent += 1
         pid = self._pid
         try:
             if connection is None:
@@ -160,13 +181,16 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise translated(error, self.address) from error
         finally:
-            if connection is not None and pid == os.getpid():
-                with self._pool_lock:
-                    keep = not self._closed and len(self._idle) < _IDLE
-                    if keep:
+            if pid == self._pid:
+                with self._pool:
+                    keep = connection is not None and not self._closed and not self._forking and len(self._idle) < _IDLE
+                    if keep and connection is not None:
                         self._idle.append(connection)
-                if not keep:
-                    connection.close()
+                    elif connection is not None:
+                        connection.close()
+                    self._lent -= 1
+                    if self._forking:
+                        self._pool.notify_all()
 
     # ------------------------------------------------------------------ transactions
 
@@ -189,16 +213,14 @@ class SqliteStore:
     @contextmanager
     def _turn(self, wait: bool) -> Iterator[sqlite3.Connection]:
         """A connection of ours alone to write with, as soon as it is this writer's turn."""
-        if self._pid != os.getpid():
-            self._pool_lock = threading.Lock()
-            self._after_fork()
-        if not self._writing.acquire(blocking=wait):
+        writing = self._writing
+        if not writing.acquire(blocking=wait):
             raise StoreBusy(f"{self.address}: another thread is writing")
         try:
             with self._connection() as connection:
                 yield connection
         finally:
-            self._writing.release()
+            writing.release()
 
     @contextmanager
     def write(self, *, wait: bool = True) -> Iterator[SqliteTransaction]:
@@ -278,9 +300,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close every connection that is not in use; those in use close when they are returned."""
-        if self._pid != os.getpid():
-            return
-        with self._pool_lock:
+        with self._pool:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -288,6 +308,25 @@ class SqliteStore:
         if self._anchor is not None:
             self._anchor.close()
             self._anchor = None
+
+
+_stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+
+
+@cache
+def _watch_forks() -> None:
+    """Have every open store told of forks; asked for when the first one is opened, not at import."""
+
+    def each(act: Callable[[SqliteStore], None]) -> None:
+        for store in list(_stores):
+            act(store)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=lambda: each(SqliteStore.before_fork),
+            after_in_parent=lambda: each(lambda store: store.after_fork(child=False)),
+            after_in_child=lambda: each(lambda store: store.after_fork(child=True)),
+        )
 
 
 def migrations() -> list[tuple[int, str, str]]:

@@ -92,7 +92,7 @@ class Decision:
     action: Action
     olds: tuple[Fact, ...] = ()
     why: str = ""
-    at: int | None = None  # when the old ones ended, or the new one
+    at: int | None = None  # of `REPLACE` and `MERGE`: when the old ones ended; of `YIELD`: when the new one did
     also: tuple[Fact, ...] = field(default=())  # of `YIELD`: older facts that end with it
 
 
@@ -109,10 +109,18 @@ def claim_of(text: str, triple: Triple | None, *, polarity: bool = True, over: b
         return None if reading is None else Claim(polarity=reading.polarity, over=reading.over, reading=reading)
     words = statement.predicate(triple.predicate)
     positive, ended = words.polarity is polarity, words.over or over
-    if polarity and words.polarity and not ended and text:
+    if text and not ended:
         denies, is_over = statement.denied(text, triple)
-        positive, ended = not denies, is_over
+        positive, ended = positive and not denies, is_over
     return Claim(subject_key(triple.subject), words.key, object_key(triple.object), positive and not ended, ended)
+
+
+def topic_of(kind: str, text: str, triple: Triple | None, *, polarity: bool = True) -> int | None:
+    """The number a fact is found by when another one about the same thing comes in; None for other kinds."""
+    if kind != "fact":
+        return None
+    claim = claim_of(text, triple, polarity=polarity)
+    return None if claim is None else topics(claim)[0]
 
 
 # ---------------------------------------------------------------------- what may be in conflict
@@ -153,9 +161,14 @@ def conflicting(old: Claim, new: Claim, policy: Policy) -> bool:
         return old.reading is not None and new.reading is not None and opposed(old.reading, new.reading)
     if old.predicate != new.predicate:
         return _across(old, new) or _across(new, old)
-    if old.object == new.object:
+    if _holds(old, new):
         return old.polarity is not new.polarity
     return old.polarity and new.polarity and policy.single(new.predicate)
+
+
+def _holds(old: Claim, new: Claim) -> bool:
+    """Whether the new object is the old one, or one of those that were merged in it."""
+    return old.object == new.object or new.object in old.object.split("; ")
 
 
 def _across(old: Claim, new: Claim) -> bool:
@@ -184,9 +197,9 @@ def _ended(olds: Sequence[Fact], new: Claim) -> list[Fact]:
 def opponents(olds: Sequence[Fact], new: Fact, policy: Policy) -> list[Fact]:
     """The old facts that can't be true beside the new one, oldest first."""
     found = [old for old in olds if old.id in policy.denied or conflicting(old.claim, new.claim, policy)]
-    if not found and new.claim.over and new.claim.reading is None:
-        if not any(old.claim.object == new.claim.object and not old.claim.polarity for old in olds):
-            found = _ended(olds, new.claim)
+    known = any(old.claim.object == new.claim.object and not old.claim.polarity for old in olds)
+    if not found and not known and new.claim.over and new.claim.reading is None:
+        found = _ended(olds, new.claim)
     return sorted(found, key=lambda old: (old.start, old.told, old.id))
 
 
@@ -215,28 +228,23 @@ def decide(olds: Sequence[Fact], new: Fact, policy: Policy) -> Decision:
     if policy.strategy is Strategy.ASK:
         return Decision(Action.ASK, tuple(against), "waits for an answer")
     if policy.strategy is Strategy.MERGE and _can_merge(against, new):
-        return Decision(Action.MERGE, tuple(against), "merged", _ending(against, new))
+        return Decision(Action.MERGE, tuple(against), "merged", new.start)
     winner, why = _stronger(against, new, policy.strategy)
     if winner is not None:
         return Decision(Action.YIELD, (winner,), why, new.told)
-    return Decision(Action.REPLACE, tuple(against), why, _ending(against, new))
+    return Decision(Action.REPLACE, tuple(against), why, new.start)
 
 
 def _equal(old: Claim, new: Claim) -> bool:
     if old.reading is not None or new.reading is not None:
         return False
-    return (old.predicate, old.object, old.polarity) == (new.predicate, new.object, new.polarity)
+    return old.predicate == new.predicate and old.polarity is new.polarity and _holds(old, new)
 
 
 def _later(old: Fact, new: Fact) -> bool:
     if old.since is not None and new.since is not None and old.since != new.since:
         return old.since > new.since
     return old.told > new.told
-
-
-def _ending(against: Sequence[Fact], new: Fact) -> int:
-    """When the old ones ended: as the new one began, or, where that is before they began, as it was told."""
-    return new.start if new.start >= max(old.start for old in against) else max(new.told, against[-1].start)
 
 
 def _can_merge(against: Sequence[Fact], new: Fact) -> bool:

@@ -15,6 +15,7 @@ from shared_core.settings import Settings
 from shared_core.store.ledger import same_text, turn_id
 from shared_core.store.rows import Draft, dump, micros, moment
 from shared_core.values import Kind, Message, Triple, aware
+from shared_core.writing.conflict import topic_of
 from shared_core.writing.plain import plain
 from shared_core.writing.redact import redacted
 
@@ -126,8 +127,19 @@ class Intake:
         )
         if id is None and kind in _DEDUPED:
             item.digest = digest(kind, kept, when)
+        if kind == "fact":
+            item.topic = topic_of(kind, item.text, item.triple)
+            item.valid_from = when if when is not None and when <= now else None
+            self.freshen(item, now, expires_in)
         cut(item)
         return item
+
+    def freshen(self, item: Draft, now: int, expires_in: timedelta | None = None) -> None:
+        """Let a fact end with the time to live of its type, where settings say that such facts go (D5)."""
+        facts = self.settings.facts
+        life = facts.time_to_live.get(item.type or "") if facts.past_it == "gone" else None
+        if life is not None and expires_in is None:
+            item.expires_at = self.expiry(life, now)
 
     def turn(self, message: Message, session: str, *, now: int) -> Draft:
         """A message as a draft; its place in the session is given when it is written."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from shared_core.recall.text import normal
 
-_LONGEST = 12  # words (or twice as many Chinese characters): longer texts say more than one thing
+_LONGEST = 48  # characters, half as many Chinese ones: longer texts say more than one thing
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _CLAUSES = re.compile(r"[?？,，;；:：\n]|[.!。！](?=.*\w)")
 _WORD = re.compile(r"[^\W_]+(?:['’.+#&/@_-]+[^\W_]+)*(?:\+\+|#)?")
-_NOT = re.compile(r"(\w+)n['’]t\b")
+_NOT = re.compile(r"(\w+)n't\b")
 _IRREGULAR = {"ca": "can", "wo": "will", "sha": "shall"}
 
 _LIKES = frozenset("like likes liked love loves enjoy enjoys adore adores".split())
@@ -71,19 +71,18 @@ def read(text: str) -> Reading | None:
     >>> read("我会游泳").core == read("我不会游泳").core, read("这家店不错").polarity
     (True, True)
     """
-    if len(text) > 8 * _LONGEST:
+    if len(text) > _LONGEST:
         return None
     text = normal(text).strip()
     if _CLAUSES.search(text):
         return None
-    return _chinese(text) if _HAN.search(text) else _english(text)
+    return _english(text) if text.isascii() or not _HAN.search(text) else _chinese(text)
 
 
 def _english(text: str) -> Reading | None:
-    text = _NOT.sub(lambda m: f"{_IRREGULAR.get(m[1], m[1])} not", text).replace("’", "'")
+    if "'" in text or "’" in text:
+        text = _NOT.sub(lambda m: f"{_IRREGULAR.get(m[1], m[1])} not", text.replace("’", "'"))
     words = _WORD.findall(text)
-    if not 0 < len(words) <= _LONGEST:
-        return None
     polarity, over, core = True, False, list[str]()
     for place, word in enumerate(words):
         before = words[place - 1] if place else ""
@@ -128,7 +127,7 @@ def singular(word: str) -> str:
 
 
 def _chinese(text: str) -> Reading | None:
-    if len(text) > 2 * _LONGEST:
+    if len(text) > _LONGEST // 2:
         return None
     kept: list[str] = []
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from shared_core.long_term.names import entity_key, predicate_key
 from shared_core.recall.text import normal
 from shared_core.values import Triple
-from shared_core.writing.extraction.extracted import PREDICATES, is_single
 from shared_core.writing.polarity import read, singular
 
 SELF = "user"
@@ -86,7 +85,10 @@ class Predicate:
     over: bool = False
 
 
+@cache
 def _table() -> dict[str, Predicate]:
+    from shared_core.writing.extraction.extracted import PREDICATES  # its package loads the extractor's rules
+
     found = {key: Predicate(key) for key in PREDICATES}
     for source, polarity, over in ((_SYNONYMS, True, False), (_DENIED, False, False), (_ENDED, False, True)):
         for key, words in source.items():
@@ -94,9 +96,6 @@ def _table() -> dict[str, Predicate]:
                 found.setdefault(word, Predicate(key, polarity, over))
             found.setdefault(key, Predicate(key))
     return found
-
-
-_TABLE = _table()
 
 
 @lru_cache(maxsize=20_000)
@@ -108,12 +107,11 @@ def predicate(words: str) -> Predicate:
     >>> predicate("no longer lives in"), predicate("讨厌").polarity
     (Predicate(key='lives_in', polarity=False, over=True), False)
     """
-    if words in PREDICATES:
-        return _TABLE[words]
+    table = _table()
     key = predicate_key(words)
-    for form in (key, _BARE_PARTICLES.sub("", key)):
-        if form in _TABLE:
-            return _TABLE[form]
+    for form in (words, key, _BARE_PARTICLES.sub("", key)):
+        if form in table:
+            return table[form]
     for pattern, over in ((_OVER, True), (_NEGATION, False), (_CHINESE_NEGATION, False)):
         rest = pattern.sub("", key)
         if rest != key:
@@ -128,6 +126,8 @@ def predicate(words: str) -> Predicate:
 
 def single_valued(key: str) -> bool:
     """Whether a predicate has one value at a time, unless the user declares otherwise."""
+    from shared_core.writing.extraction.extracted import is_single
+
     return key in _MORE_SINGLE or is_single(key) or is_single(key.replace("_", " "))
 
 

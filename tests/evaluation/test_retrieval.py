@@ -1,7 +1,19 @@
 """If scoring is wrong, every published figure is: all values here are worked out by hand."""
 
 import pytest
-from scoring import aggregate, figures, group, losses, mrr, parse_evidence, recall_at, spread, turn_order
+
+from shared_core.evaluation.retrieval import (
+    aggregate,
+    figures,
+    firsts,
+    group,
+    losses,
+    mrr,
+    parse_evidence,
+    recall_at,
+    spread,
+    turn_order,
+)
 
 KNOWN = {"D1:3", "D8:6", "D9:17", "D30:5", "D11:26", "D10:19"}
 
@@ -29,6 +41,30 @@ KNOWN = {"D1:3", "D8:6", "D9:17", "D30:5", "D11:26", "D10:19"}
 )
 def test_evidence_is_every_turn_named_that_exists(raw, expected):
     assert parse_evidence(raw, KNOWN) == expected
+
+
+SESSION = [f"D12:{n}" for n in range(1, 12)] + ["D13:1", "D13:2"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (["D12:3-D12:5"], ["D12:3", "D12:4", "D12:5"]),
+        ("D12:3 - 5", ["D12:3", "D12:4", "D12:5"]),
+        (["D12:9–D12:11, D12:1"], ["D12:9", "D12:10", "D12:11", "D12:1"]),
+        (["D12:10-D13:1"], ["D12:10", "D12:11", "D13:1"]),
+        (["D12:5-D12:3"], []),
+        ([["D12:1"], "D12:2"], ["D12:1", "D12:2"]),
+        (["D12:2", "D12:1-D12:3"], ["D12:2", "D12:1", "D12:3"]),
+    ],
+)
+def test_a_range_is_every_turn_from_its_first_to_its_last(raw, expected):
+    assert parse_evidence(raw, SESSION) == expected
+
+
+def test_a_session_stands_where_its_best_turn_stands():
+    sessions = {"a1": "monday", "a2": "monday", "b1": "tuesday"}
+    assert firsts(["b1", "a2", "gone", "a1"], sessions) == ["tuesday", "monday"]
 
 
 def test_turns_sort_by_number_not_by_letter():

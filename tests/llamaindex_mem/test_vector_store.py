@@ -247,6 +247,7 @@ async def test_li_16_the_tools_remember_recall_and_forget_for_one_user(core: Age
     bob = {tool.metadata.name: tool for tool in TwinmemToolSpec(core, user="bob").to_tool_list()}
     assert "Lyon" not in str(bob["recall"].call("Lyon?"))
     assert "no memory" in str(await bob["forget"].acall(id))
+    assert "no memory" in str(bob["forget"].call(id))
     assert "Forgotten" in str(await tools["forget"].acall(id))
     assert str(tools["recall"].call("Lyon?")) == "Nothing is known about that."
     assert "Remembered" in str(await tools["remember"].acall("x y"))

@@ -48,9 +48,6 @@ def test_r45_no_relation_overwrites_another(path: Path) -> None:
             data = drawn.edges[subject, object_, predicate]
             assert data["attributes"] == {"number": number}
             assert data["confidence"] == (1.0 if number == 0 else 0.5 + number / 10)
-            assert [n.name for n in graph.neighbours("Ann", predicate)] == ["Ann" if predicate == "knows" else "Lab"] * (
-                2 if predicate in ("works_at", "employs") and False else len(graph.neighbours("Ann", predicate))
-            )
         assert {n.predicate for n in graph.neighbours("Ann")} == {"works_at", "founded", "employs", "knows"}
         assert {tuple(each.relations[0].triple) for each in graph.paths("Ann", "Lab")} == set(FOUR[:3])
 
@@ -264,7 +261,7 @@ def test_b4_names_are_one_line_and_carry_no_invisible_characters(scope: Scope) -
         ({"confidence": 1.5}, InvalidInput),
         ({"confidence": "sure"}, InvalidType),
         ({"attributes": {"x": object()}}, InvalidType),
-        ({"attributes": {"x": datetime(2026, 1, 1)}}, InvalidInput),  # noqa: DTZ001
+        ({"attributes": {"x": datetime(2026, 1, 1)}}, InvalidInput),
         ({"source": "nobody"}, NotFound),
         ({"source": ""}, InvalidInput),
         ({"subject": "x" * 2_000}, LimitExceeded),

@@ -57,6 +57,7 @@ CREATE TABLE record (
     message_id TEXT, role TEXT, name TEXT,
     body TEXT,                    -- JSON: content parts, tool calls, the framework's own dict
     digest INTEGER,               -- same digest and text, same fact
+    topic INTEGER,                -- same topic, about the same thing: where a new fact looks for conflicts (D3)
     words BLOB,                   -- term ids of the text, for the word index
     shape INTEGER NOT NULL DEFAULT 0,   -- bit flags of the text, for the ranker
     revision INTEGER NOT NULL,
@@ -67,6 +68,7 @@ CREATE UNIQUE INDEX record_id ON record (scope, id);
 CREATE INDEX record_revision ON record (scope, revision);
 CREATE INDEX record_session ON record (session, position) WHERE session IS NOT NULL;
 CREATE INDEX record_digest ON record (scope, digest) WHERE digest IS NOT NULL;
+CREATE INDEX record_topic ON record (scope, topic, status) WHERE topic IS NOT NULL;
 
 CREATE TABLE embedder (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 255),
@@ -148,11 +150,14 @@ CREATE TABLE question (
     text TEXT NOT NULL,
     choices TEXT NOT NULL,
     detail TEXT NOT NULL,
-    record INTEGER,
+    record INTEGER,               -- the new fact, which waits
+    other INTEGER,                -- the old one it contradicts
     created_at INTEGER NOT NULL,
     answered_at INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX question_scope ON question (scope);
+CREATE INDEX question_record ON question (record);
+CREATE INDEX question_other ON question (other);
 
 -- The knowledge graph (B4 to B6). In all of it, `record` 0 means: told directly, not through a record.
 -- What follows from rules is not kept: it is computed from these rows, so it can't outlive them.

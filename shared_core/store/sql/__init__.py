@@ -13,7 +13,7 @@ _RECORD = """
     r.seq, r.id, r.kind, r.type, r.text, r.subject, r.predicate, r.object, r.polarity, r.entities, r.source,
     r.importance, r.confidence, r.metadata, r.event_time, r.expires_at, r.pinned, s.name, r.message_id, r.role, r.name,
     r.status, r.seen, a.count, a.last_at, r.supersedes, r.superseded_by, r.valid_from, r.valid_until, r.created_at,
-    r.updated_at
+    r.updated_at, r.confirmed_at
 FROM record r LEFT JOIN session s ON s.id = r.session LEFT JOIN access a ON a.record = r.seq"""
 
 

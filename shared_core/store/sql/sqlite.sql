@@ -70,8 +70,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: insert_record
 INSERT INTO record (scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance,
     confidence, metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role,
-    name, body, digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    name, body, digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, topic,
+    confirmed_at, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: delete_record
 DELETE FROM record WHERE seq = ?;
 -- name: touch_record
@@ -87,7 +88,8 @@ FROM json_each(:digests) given CROSS JOIN record r INDEXED BY record_digest
 -- name: raw_record
 SELECT scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance, confidence,
     metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role, name, body,
-    digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq
+    digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq, topic,
+    confirmed_at
 FROM record WHERE seq = :seq;
 -- name: get_record
 SELECT {record} WHERE r.scope = :scope AND r.id = :id;
@@ -126,6 +128,8 @@ SELECT id, name, dimensions FROM embedder ORDER BY id;
 INSERT INTO embedder (id, name, dimensions) VALUES (:id, :name, :dimensions);
 -- name: insert_vector
 INSERT INTO vector (id, pieces) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET pieces = excluded.pieces;
+-- name: vector_of
+SELECT pieces FROM vector WHERE id = ?;
 -- name: delete_vectors
 DELETE FROM vector WHERE id BETWEEN ? AND ?;
 -- name: count_vectors
@@ -197,6 +201,28 @@ DELETE FROM provenance WHERE source = ?;
 SELECT r.id, r.message_id, s.name, p.extractor FROM provenance p JOIN record r ON r.seq = p.source
 LEFT JOIN session s ON s.id = r.session WHERE p.record = :seq ORDER BY p.source;
 
+-- name: read_only_from
+SELECT DISTINCT p.record FROM provenance p JOIN json_each(:seqs) gone ON gone.value = p.source
+WHERE p.extractor IN ('rules', 'llm', 'extractor') AND NOT EXISTS (
+    SELECT 1 FROM provenance q WHERE q.record = p.record AND q.source NOT IN (SELECT value FROM json_each(:seqs)));
+-- name: links_of
+SELECT record, source FROM provenance WHERE record IN (SELECT value FROM json_each(:seqs));
+-- name: has_tombstone
+SELECT 1 FROM tombstone WHERE scope = ? AND hash = ?;
+
+-- name: add_pending
+INSERT INTO pending (scope, session, record, work, created_at) VALUES (?, ?, ?, ?, ?);
+-- name: pending_work
+SELECT id, record, attempts FROM pending WHERE scope = :scope AND work = :work ORDER BY id LIMIT :limit;
+-- name: pending_scopes
+SELECT s.user, s.agent FROM scope s WHERE EXISTS (SELECT 1 FROM pending p WHERE p.scope = s.id AND p.work = :work);
+-- name: count_attempt
+UPDATE pending SET attempts = attempts + 1 WHERE id = ?;
+-- name: done_pending
+DELETE FROM pending WHERE id = ?;
+-- name: message_before
+SELECT seq, message_id, role, name, text, body, created_at, id FROM record
+WHERE session = :session AND kind = 'turn' AND position < :position ORDER BY position DESC LIMIT 1;
 -- name: delete_pending
 DELETE FROM pending WHERE record = ?;
 -- name: delete_outcomes
@@ -206,7 +232,38 @@ DELETE FROM trace WHERE record = ?;
 -- name: delete_traces_of
 DELETE FROM trace WHERE reply = ?;
 -- name: delete_questions_of
-DELETE FROM question WHERE record = ?;
+DELETE FROM question WHERE record = ?1 OR other = ?1;
+-- name: waiting_on
+SELECT record FROM question WHERE other = ? AND answered_at IS NULL;
+-- name: add_question
+INSERT INTO question (id, scope, text, choices, detail, record, other, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+-- name: open_questions
+SELECT q.id, q.text, q.choices, n.id, o.id, q.created_at, q.record, q.other FROM question q
+JOIN record n ON n.seq = q.record JOIN record o ON o.seq = q.other
+WHERE q.scope = :scope AND q.answered_at IS NULL ORDER BY q.created_at, q.id;
+-- name: answer_question
+UPDATE question SET answered_at = :now WHERE id = :id;
+
+-- name: on_topic
+SELECT seq FROM record WHERE scope = ? AND topic = ? AND status = ?;
+-- name: supersede
+UPDATE record SET status = 'superseded', superseded_by = :by, valid_until = :until, updated_at = :now,
+    revision = :revision
+WHERE seq = :seq;
+-- name: wake
+UPDATE record SET status = 'active', updated_at = :now, revision = :revision WHERE seq = :seq AND status = 'waiting'
+    AND NOT EXISTS (SELECT 1 FROM question q WHERE q.record = record.seq AND q.answered_at IS NULL);
+-- name: set_state
+UPDATE record SET status = :status, supersedes = :supersedes, superseded_by = :superseded_by, valid_from = :valid_from,
+    valid_until = :valid_until, updated_at = :now, revision = :revision
+WHERE seq = :seq;
+-- name: revive
+UPDATE record SET status = 'active', superseded_by = NULL, valid_until = NULL, revision = :revision
+WHERE scope = :scope AND superseded_by = :id;
+-- name: confirm_record
+UPDATE record SET confirmed_at = :now, expires_at = :expires_at, revision = :revision WHERE seq = :seq;
+-- name: facts_about
+SELECT {record} WHERE r.scope = :scope AND r.topic = :topic AND r.status = 'active' ORDER BY r.seq;
 -- name: unlink_superseding
 UPDATE record SET superseded_by = NULL, revision = :revision WHERE scope = :scope AND superseded_by = :id;
 -- name: unlink_superseded
@@ -286,6 +343,8 @@ UPDATE entity SET name = ? WHERE id = ?;
 DELETE FROM entity WHERE id = ?;
 -- name: entity_row
 SELECT id, key, name FROM entity WHERE id = ?;
+-- name: scope_entities
+SELECT id, key, name FROM entity WHERE scope = :scope;
 -- name: entity_in_use
 SELECT 1 FROM relation WHERE subject = :id UNION ALL SELECT 1 FROM relation WHERE object = :id
 UNION ALL SELECT 1 FROM alias WHERE entity = :id UNION ALL SELECT 1 FROM alias WHERE target = :id

@@ -261,9 +261,13 @@ def _subjects(bare: str, talk: _Talk) -> list[_Subject]:
         found.append(_Subject(title["name"], title["rest"]))
     if talk.previous is not None:
         found.append(replace(talk.previous, rest=text, relation=None))
-    elif re.match(r"(?:现在|也|还|很|最|特别|非常|不再?|从不|不太)*(?:喜欢|讨厌|爱[吃喝看听玩]|对.+过敏)", text) or (re.match(
-        r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)", text
-    ) and re.search(r"[了过]$|[了过]", text)):
+    elif re.match(r"(?:现在|也|还|很|最|特别|非常|不再?|从不|不太)*(?:喜欢|讨厌|爱[吃喝看听玩]|对.+过敏)", text) or (
+        re.match(
+            r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)",
+            text,
+        )
+        and re.search(r"[了过]$|[了过]", text)
+    ):
         found.append(_Subject(talk.speaker, text, own=True))
     return found
 

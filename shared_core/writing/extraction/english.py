@@ -23,7 +23,8 @@ from shared_core.writing.extraction.english_clauses import (
     spelled_out,
     subject,
 )
-from shared_core.writing.extraction.english_objects import READERS, Said, is_name, sound, tidy
+from shared_core.writing.extraction.english_objects import READERS
+from shared_core.writing.extraction.english_phrases import Said, is_name, sound, tidy
 from shared_core.writing.extraction.extracted import (
     ASSISTANT,
     EVENT,
@@ -154,15 +155,17 @@ _GREETING: Final = re.compile(
     r"(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|yep|yo|oh|sure|well|congrats|awesome|cool|nice|sorry|no)\b",
     re.IGNORECASE,
 )
+_DATED: Final = frozenset({"won", "completed", "lost", "pet"})
 _AHEAD: Final = re.compile(r"\b(?:(?:am|are|is) (?:\w+ly |also |just |not )?\w+ing|will|have an?|has an?)\b")
 
 
 def _part(part: str, talk: _Talk, inherited: Subject | None = None) -> Subject | None:
     """The clauses of a part, each with the subject and the time it may have from its neighbour; the last subject."""
+    whole = part
     said, part = special(part, talk.speaker)
     for one, clause in said:
-        talk_when = one.predicate not in ("birthday", "runs")
-        when = next((m.when for m in times.english(clause, talk.at) if not m.future), None) if talk_when else None
+        told = whole if one.predicate in _DATED else "" if one.predicate in ("birthday", "runs") else clause
+        when = next((m.when for m in times.english(told, talk.at) if m.when and not m.future), None)
         talk.found.append(_make(one, _third_person(clause, talk), talk, when))
     lead: times.Mention | None = None
     first = True
@@ -375,7 +378,11 @@ def _readable(clause: str, who: Subject, talk: _Talk) -> str:
     clause = clause.strip(" ,.")
     if who.own:
         if talk.speaker == USER:
-            body = re.sub(rf"^((?:no longer |now |also |still |really )*)({'|'.join(LEFT_OUT)})\\b", lambda m: m[1] + m[2].removesuffix("s"), body)
+            body = re.sub(
+                rf"^((?:no longer |now |also |still |really )*)({'|'.join(LEFT_OUT)})\b",
+                lambda m: m[1] + m[2].removesuffix("s"),
+                body,
+            )
             return (
                 f"I {clause[clause.index(body[:12]) :] if body and body[:12] in clause else body}"
                 if not re.search(r"\b(?:I|[Ww]e)\b", clause)

@@ -7,24 +7,9 @@ from typing import Final
 
 from shared_core.writing.extraction import english_words as w
 from shared_core.writing.extraction.english_clauses import Predication, Subject
-from shared_core.writing.extraction.english_objects import Said as Said
-from shared_core.writing.extraction.english_objects import (
-    _has,
-    group,
-    is_name,
-    job,
-    org,
-    ownable,
-    person,
-    pet,
-    phrase,
-    place,
-    sound,
-    taste,
-    thing,
-    tidy,
-    words_of,
-)
+from shared_core.writing.extraction.english_objects import trip
+from shared_core.writing.extraction.english_phrases import Said, has_any, is_name, phrase, sound, tidy, words_of
+from shared_core.writing.extraction.english_states import group, job, org, ownable, person, pet, place, taste
 
 _NUMBER: Final = r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|eighteen|nineteen)"
 _WHO: Final = r"(?P<who>[Mm]y|[Oo]ur|[A-Z][\w-]+'s)"
@@ -79,7 +64,7 @@ def special(part: str, speaker: str) -> tuple[list[tuple[Said, str]], str]:
                 continue
             owner = f"{speaker}'s {owner.lower()}"
         for one in _special(kind, it, groups.get("kin") or "", owner, bool(groups.get("no"))):
-            article = "an" if it[:1] in "aeiou" else "a"
+            article = "an" if one.object[:1] in "aeiou" else "a"
             whole = f"my {match[0]}" if owner and owner.startswith(f"{speaker}'s ") else match[0]
             found.append((one, f"I run {article} {one.object}" if kind == "runs" else whole))
         if kind not in ("lost", "died", "runs"):
@@ -194,8 +179,6 @@ def being(said: Predication, who: Subject) -> list[Said]:
         return []
     if said.tense == "f":
         if match := re.match(r"to (.+)$", rest):
-            from shared_core.writing.extraction.english_objects import trip
-
             return trip(match[1], "visited")
         rest = re.sub(r"^(?:married|vegan|vegetarian|diagnosed)", lambda m: m[0], rest)
     if match := re.match(r"born (?:and raised )?in (.+)$", rest):
@@ -226,7 +209,7 @@ def being(said: Predication, who: Subject) -> list[Said]:
             for s in taste(match[1] or match[2], "likes")
             if not re.match(r"(?:the|this|that|it)\b", match[1] or match[2])
         ]
-    if (match := _MEMBER.match(rest)) and _has(match[1], _GROUPS):
+    if (match := _MEMBER.match(rest)) and has_any(match[1], _GROUPS):
         return group("the " + match[1] if not re.match(r"(?:the|a|an|my|our)\b", match[1]) else match[1], "member_of")
     if (
         match := re.match(r"(?:really |very |so |quite |a bit |terribly )*(?:afraid|scared|terrified) of (.+)$", rest)
@@ -335,9 +318,9 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
     if no and said.tense == "p":
         found = phrase(no[1], longest=3)
         negative = rest.startswith("no ") or said.negated
-        if found and negative and _has(found, w.FAMILY | w.PETS):
+        if found and negative and has_any(found, w.FAMILY | w.PETS):
             flip = None if said.negated else False
-            return [Said("has_family" if _has(found, w.FAMILY) else "owns", found, polarity=flip)]
+            return [Said("has_family" if has_any(found, w.FAMILY) else "owns", found, polarity=flip)]
         return []
     if match := _ALLERGY.match(rest):
         found = phrase(match[1] or match[2], longest=4)
@@ -361,7 +344,7 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
     kin = words_of(found)[-1]
     if named and kin in w.KIN:
         return [Said(w.KIN[kin], named[2])]
-    if named and _has(found, w.PETS):
+    if named and has_any(found, w.PETS):
         return pet(named[2], found)
     if kin in w.FAMILY:
         return (
@@ -369,11 +352,8 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
             if re.match(r"(?:an?|two|three|four|five|six|\d+|twin|twins|kids|children)\b", rest)
             else []
         )
-    if _has(found, w.CONDITIONS):
+    if has_any(found, w.CONDITIONS):
         return [Said("has_condition", found)]
     return (
         ownable(rest, "owns") if re.match(r"(?:an?|two|three|four|five|six|\d+|my own|some|several|my)\b", rest) else []
     )
-
-
-__all__ = ["Said", "being", "having", "special", "thing"]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from shared_core.writing.extraction import english_words as w
-from shared_core.writing.extraction.english_objects import is_name
+from shared_core.writing.extraction.english_phrases import is_name
 
 _CONTRACTIONS: Final = [
     (re.compile(r"\b[Cc](?:an't|annot)\b"), "can not"), (re.compile(r"\b[Ww]on't\b"), "will not"),
@@ -24,13 +24,16 @@ _CONTRACTIONS: Final = [
 ]  # fmt: skip
 
 
+_SHORTENED: Final = re.compile(r"\b(?:i|Im|im|[Cc]annot|[Gg]onna|[Ww]anna|[Gg]otta|[Nn]o more|have got|workin)\b")
+
+
 def spelled_out(text: str) -> str:
     """Contractions written in full.
 
     >>> spelled_out("I'm sure he can't, but we've met")
     'I am sure he can not, but we have met'
     """
-    if "'" not in text and not re.search(r"\b(?:i|Im|cannot|gonna|wanna|gotta|no more|got)\b", text, re.IGNORECASE):
+    if "'" not in text and not _SHORTENED.search(text):
         return text
     for pattern, full in _CONTRACTIONS:
         text = pattern.sub(full, text)
@@ -114,9 +117,7 @@ _ITEM: Final = re.compile(
 )
 _DOING: Final = re.compile(r"([A-Z][a-z]+ing) (.+?) (?:was|has been|made|gave|helped|showed|taught)\b")
 _MINE_IS: Final = re.compile(r"[Mm]y (?:new |current )?(\w+) is an? ([A-Z].+)$")
-LEFT_OUT: Final = w.words(
-    "likes loves hates dislikes prefers lives works owns uses speaks plays drives studies enjoys"
-)
+LEFT_OUT: Final = w.words("likes loves hates dislikes prefers lives works owns uses speaks plays drives studies enjoys")
 _PRONOUN: Final = re.compile(r"(?:She|she|He|he)\b\s*")
 
 

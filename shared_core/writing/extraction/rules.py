@@ -9,9 +9,7 @@ from typing import Final
 from shared_core.errors import InvalidInput
 from shared_core.values import Message
 from shared_core.writing.extraction.answers import answered, corrected
-from shared_core.writing.extraction.chinese import chinese
 from shared_core.writing.extraction.clauses import in_earnest, is_chinese
-from shared_core.writing.extraction.english import english
 from shared_core.writing.extraction.extracted import USER, Extracted
 
 _LONGEST: Final = 20_000  # longer texts are documents somebody pasted: what they say is not about their sender
@@ -47,7 +45,14 @@ def extract(
 
 
 def _read(text: str, at: datetime, speaker: str | None) -> list[Extracted]:
-    return chinese(text, at, speaker) if is_chinese(text) else english(text, at, speaker)
+    # The patterns of a language take some 0.2 s to compile, which an import should not cost anybody.
+    if is_chinese(text):
+        from shared_core.writing.extraction.chinese import chinese
+
+        return chinese(text, at, speaker)
+    from shared_core.writing.extraction.english import english
+
+    return english(text, at, speaker)
 
 
 def _in_context(text: str, at: datetime, speaker: str | None, previous: Message) -> list[Extracted]:

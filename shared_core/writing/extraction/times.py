@@ -28,10 +28,10 @@ _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
 _MONTH = (r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
           r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)")  # fmt: skip
 _SEASON = r"(?:spring|summer|fall|autumn|winter)"
-_COUNT = (r"(?:\d{1,3}|(?:a |an |the )?(?:couple(?: of)?|few|several)|a|an|one|two|three|four|five|six|seven|eight|nine"
+_COUNT = (r"(?:\d{1,3}|(?:(?:a|an|the)[ ])?(?:couple(?:[ ]of)?|few|several)|a|an|one|two|three|four|five|six|seven|eight|nine"
           r"|ten|eleven|twelve|fifteen|twenty|thirty)")  # fmt: skip
 _UNIT = r"(?:minute|hour|day|week|weekend|month|year|decade)s?"
-_PART = r"(?: (?:morning|afternoon|evening|night))?"
+_PART = r"(?:[ ](?:morning|afternoon|evening|night))?"
 
 _ENGLISH = re.compile(
     rf"""\b(?:

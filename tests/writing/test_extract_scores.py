@@ -1,4 +1,4 @@
-"""Precision and recall of an extractor on the labelled sets beside this file."""
+"""The rules' precision and recall on the labelled sets in `extraction/`; see its README for how they are scored."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from shared_core.values import Message
-from shared_core.writing.extraction import Extracted
+from shared_core.writing.extraction import PREDICATES, Extracted, extract
 
 SEED = 20240515
 FOLDER = Path(__file__).parent / "extraction"
@@ -36,7 +38,9 @@ def halves(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[
 
 def _words(text: str) -> list[str]:
     text = unicodedata.normalize("NFKC", text).casefold()
-    return [word for word in re.findall(r"[a-z0-9@.+'-]+|[\u4e00-\u9fff]", text) if word not in ("a", "an", "the", "my")]
+    return [
+        word for word in re.findall(r"[a-z0-9@.+'-]+|[\u4e00-\u9fff]", text) if word not in ("a", "an", "the", "my")
+    ]
 
 
 def agrees(found: Fact, wanted: Fact) -> bool:
@@ -86,3 +90,44 @@ def score(rows: Iterable[dict[str, Any]], extract: Callable[..., list[Extracted]
         total.found += len(found)
         total.wanted += len(wanted)
     return total
+
+
+def _figures(total: Score) -> str:
+    return f"P {total.precision:.3f} R {total.recall:.3f}\nwrong: {total.wrong}\nmissed: {total.missed}"
+
+
+@pytest.mark.parametrize("language", ["english", "chinese"])
+def test_the_half_the_rules_were_tuned_on(language: str) -> None:
+    """A user would get wrong facts about themselves, or too few."""
+    tuned, _ = halves(load(language))
+    total = score(tuned, extract)
+    assert total.precision >= 0.97, _figures(total)
+    assert total.recall >= 0.95, _figures(total)
+
+
+@pytest.mark.parametrize(("language", "precision", "recall"), [("english", 0.99, 0.97), ("chinese", 0.97, 0.94)])
+def test_the_half_that_was_held_out(language: str, precision: float, recall: float) -> None:
+    """What was scored once, at the end (the issue asks for .90 and .60); the sentences of this half were never looked at while tuning."""
+    _, held_out = halves(load(language))
+    total = score(held_out, extract)
+    assert total.precision >= precision, f"P {total.precision:.3f}"
+    assert total.recall >= recall, f"R {total.recall:.3f}"
+
+
+@pytest.mark.parametrize("language", ["english", "chinese"])
+def test_the_sets_are_what_they_claim(language: str) -> None:
+    rows = load(language)
+    assert len(rows) >= 220
+    assert len({row["text"] for row in rows}) == len(rows)
+    assert sum(not row["facts"] for row in rows) >= len(rows) / 3
+    used = {fact["predicate"] for row in rows for fact in row["facts"]}
+    assert all(predicate in PREDICATES or predicate.startswith("favourite ") for predicate in used)
+
+
+@pytest.mark.parametrize("language", ["english", "chinese"])
+def test_every_predicate_the_rules_give_is_documented(language: str) -> None:
+    """A user who declares which predicates hold one value must be able to know them all."""
+    for row in load(language):
+        message = Message(role="user", content=row["text"])
+        for found in extract(message, at=datetime.fromisoformat(row["at"])):
+            assert found.predicate in PREDICATES or found.predicate.startswith("favourite ")

@@ -1,0 +1,256 @@
+"""Writes docs/recall.md: measures LoCoMo, MADial-Bench, each step's share and the speed, and fills the template.
+
+    python benchmarks/publish.py [--locomo FILE] [--madial FOLDER] [--out docs/recall] [--only locomo madial ...]
+
+The words are in recall.template.md; every figure, plot and version is from this run. The figures behind the page go
+to OUT/figures.json. Times are measured with nothing else running in this process; the ablation, which takes no times,
+runs on all cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ablation
+import report
+
+from shared_core.errors import MissingExtra
+from shared_core.evaluation import embedders, page, reading
+from shared_core.evaluation.machine import in_words
+from shared_core.evaluation.run import PartResult, measure, systems_of
+from shared_core.evaluation.sets import Part
+from shared_core.evaluation.tables import losing
+
+HERE = Path(__file__).parent
+DATA = HERE.parent.parent / "shared" / "data"
+BLOCKS = ("locomo", "madial", "ablation", "scale")
+NOT_RUN = "*Not measured in this run.*"
+
+ABOUT: Mapping[str, str] = {
+    "meaning": "likeness of the text to the question's statements",
+    "meaning around": "the same of its neighbours",
+    "session meaning": "the same of the best text in its session",
+    "same words": "the text is the question, word for word",
+    "coverage": "share of the question's rare words that the text holds",
+    "coverage around": "share that the text and its neighbours hold together",
+    "window": "BM25 of the text with its neighbours",
+    "session": "BM25 of its whole session",
+    "speaker": "said by whom the question names",
+    "about": "about whom the question names",
+    "only asks": "the text does nothing but ask",
+    "asks": "the text asks something",
+    "length": "longer texts hold more",
+    "answers": "follows a question that matches",
+    "date": "said at the date asked for",
+    "near date": "said near that date",
+    "when": "asked when, and the text holds a time",
+    "which": "asked who or which, and the text holds names",
+    "how many": "asked how many, and the text holds a number",
+    "temporal": "the text holds a time",
+    "names": "the text holds names",
+}
+"""In words what a weight's number is; one that isn't here is shown without."""
+
+Say = Callable[[str], None]
+
+
+def measured(parts: Sequence[Part], say: Say, e5: bool) -> list[PartResult]:
+    """All systems on each part, with a row for e5 where it is installed."""
+    default = embedders.load("default")
+    also = [found] if e5 and (found := _e5(say)) else []
+    results = []
+    for part in parts:
+        started = time.perf_counter()
+        results.append(measure(part, systems_of(part, default, also=also), [default, *also]))
+        say(f"{part.name}: {time.perf_counter() - started:.0f} s")
+    return results
+
+
+def _e5(say: Say) -> embedders.Shared | None:
+    try:
+        found = embedders.load("e5")
+        found.embed_query("ready?")
+        return found
+    except MissingExtra as error:
+        say(f"no row for e5: {error}")
+        return None
+
+
+# ---------------------------------------------------------------------- what each step brings
+
+
+def ablated(parts: Mapping[str, Part], say: Say) -> dict[str, ablation.Row]:
+    """`ablation.run`, its steps shared out over the cores."""
+    workers = min(multiprocessing.cpu_count(), 4)
+    if workers < 2:
+        return ablation.run(parts, embedders.load("default"), say)
+    jobs = [(dict(parts), worker, workers) for worker in range(workers)]
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        shares = pool.map(_share, jobs)
+    rows = {name: row for share in shares for name, row in share.items()}
+    return {name: rows[name] for name in ["everything", *(step.name for step in ablation.steps())]}
+
+
+def _share(job: tuple[dict[str, Part], int, int]) -> dict[str, ablation.Row]:
+    parts, worker, workers = job
+    chosen = ablation.steps()[worker::workers]
+    return ablation.run(parts, embedders.load("default"), chosen=chosen)
+
+
+def weights() -> str:
+    """The weights there are, each with what it is for."""
+    found = ablation.all_weights()
+    names = list(dict.fromkeys(name for each in found.values() for name in each))
+    heads = ["for a conversation" if "TALK" in name else "for a question" for name in found]
+    lines = ["| number | what it is | " + " | ".join(heads) + " |", "| --- | --- |" + " ---: |" * len(heads)]
+    for name in names:
+        cells = [f"{each[name]:g}" if name in each else "-" for each in found.values()]
+        lines.append(f"| {name} | {ABOUT.get(name, '')} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def steps_table(rows: Mapping[str, ablation.Row]) -> str:
+    """The ablation as a table, and what its kinds of weights hold."""
+    kinds = [step for step in ablation.steps() if len(step.weights) > 1]
+    held = "\n".join(f"- {step.name}: {', '.join(step.weights)}" for step in kinds)
+    return page.markdown(ablation.table(rows)) + "\n\nThe weights of each kind:\n\n" + held
+
+
+# ---------------------------------------------------------------------- speed
+
+
+def speed(sizes: Sequence[int], say: Say) -> dict[str, Any]:
+    """scale.py in a process of its own, whose memory is its own too."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "scale.json"
+        line = [sys.executable, str(HERE / "scale.py"), "--json", str(out), "--sizes", *map(str, sizes)]
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+        body: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    say(f"speed: {time.perf_counter() - started:.0f} s")
+    return body
+
+
+def speed_table(body: Mapping[str, Any]) -> str:
+    """Its lines as a table."""
+    lines = ["| records | what | twinmem | bare | figure | budget | |", "| ---: | --- | ---: | ---: | ---: | --- | --- |"]
+    for line in body["lines"]:
+        size = f"{line['size']:,}" if line["size"] else ""
+        cells = [size, line["what"], line["ours"], line["bare"], f"{line['figure']:.2f}", line["budget"], line["verdict"]]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    over = "; ".join(body["over"]) or "nothing"
+    return "\n".join(lines) + f"\n\nOver budget: {over}. Load of the machine while measuring: {body['load_average'][0]:.1f}."
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def part_block(found: Sequence[PartResult], where: Path, folder: Path) -> str:
+    """Tables and plots of a set's parts; what loses comes once, at the end of the page."""
+    blocks = []
+    for each in found:
+        text = page.section(each, where, folder).partition("\n\nWhat loses:")[0]
+        blocks.append(text.partition("\n\n")[2] if len(found) == 1 else "#" + text)
+    return "\n\n".join(blocks)
+
+
+def losses(found: Sequence[PartResult], body: Mapping[str, Any] | None) -> str:
+    """All of them, by part."""
+    lines = [f"- {each.part.name}: {line}" for each in found for line in losing(each)]
+    if body is not None and body["over"]:
+        lines += [f"- over budget: {line}" for line in body["over"]]
+    return "\n".join(lines) or NOT_RUN
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The template with a text for each name in braces. Raises `KeyError` for a name without one.
+
+    >>> fill("{a} and {b}", {"a": "1", "b": "{2}"})
+    '1 and {2}'
+    """
+    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], template)
+
+
+def run(
+    locomo: Path, madial: Path, out: Path, only: Sequence[str] = BLOCKS, sizes: Sequence[int] = (1_000, 10_000, 100_000),
+    limit: int | None = None, e5: bool = True, say: Say = print, fitted: str = "",
+) -> Path:  # fmt: skip
+    """Measure what is in `only` and write the page; blocks that are left out say so."""
+    where, folder = page.places(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.png"):
+        old.unlink()
+    found: dict[str, list[PartResult]] = {}
+    for name, path in (("locomo", locomo), ("madial", madial)):
+        if name in only:
+            found[name] = measured(reading.read([path], name, limit=limit), say, e5)
+    rows = body = None
+    if "ablation" in only:
+        started = time.perf_counter()
+        rows = ablated(ablation.parts_of(locomo, madial, limit), say)
+        say(f"ablation: {time.perf_counter() - started:.0f} s")
+    if "scale" in only:
+        body = speed(sizes, say)
+    everything = [each for results in found.values() for each in results]
+    values = {
+        "environment": in_words(),
+        "weights": weights(),
+        "fitted": fitted or "`benchmarks/train.py` fits them, and reports each conversation under weights that were "
+        "fitted without it.",
+        "ablation": steps_table(rows) if rows else NOT_RUN,
+        "scale": speed_table(body) if body else NOT_RUN,
+        "losses": losses(everything, body),
+        "commands": _commands(locomo, madial),
+    }
+    for name in ("locomo", "madial"):
+        values[name] = part_block(found[name], where, folder) if name in found else NOT_RUN
+    template = (HERE / "recall.template.md").read_text(encoding="utf-8")
+    where.write_text(fill(template, values), encoding="utf-8")
+    figures = {"parts": [each.as_json() for each in everything], "ablation": rows, "speed": body}
+    report.write_json(folder / "figures.json", figures)
+    return where
+
+
+def _commands(locomo: Path, madial: Path) -> str:
+    return "\n".join(
+        (
+            f"make bench LOCOMO={locomo} MADIAL={madial}   # all of this page",
+            f"twinmem bench {locomo}   # LoCoMo: tables, context recall, plots",
+            f"twinmem bench {locomo} --embedder e5",
+            f"twinmem bench {madial}   # MADial-Bench",
+            f"python benchmarks/ablation.py {locomo} {madial}",
+            "python benchmarks/scale.py",
+        )
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--locomo", type=Path, default=DATA / "locomo-dev.json", help="a LoCoMo file")
+    parser.add_argument("--madial", type=Path, default=DATA / "madial", help="the folder with MADial-Bench's files")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "recall", help="the page, without .md")
+    parser.add_argument("--only", nargs="+", choices=BLOCKS, default=list(BLOCKS), help="some blocks, for a try")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[1_000, 10_000, 100_000], help="records, for the speed")
+    parser.add_argument("--limit", type=int, help="only so many conversations, for a try")
+    parser.add_argument("--e5", action=argparse.BooleanOptionalAction, default=True, help="a row for e5")
+    options = parser.parse_args(arguments)
+    started = time.perf_counter()
+    written = run(
+        options.locomo, options.madial, options.out, options.only, options.sizes, options.limit, options.e5,
+    )  # fmt: skip
+    print(f"{written} in {time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
