@@ -42,23 +42,26 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Weights by words of their names; a kind that has a single weight, or none, makes no row of its own."""
 
-FORMS: Mapping[str, tuple[tuple[str, Callable[..., Any]], ...]] = {
-    "questions as statements": (("statements", lambda question: []),),
-    'names of speakers as "I"': (("first_person", lambda text, names: text),),
-    "dates in the question": (("asked_dates", lambda *given, **named: []),),
+Off = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+FORMS: Mapping[str, tuple[str, Off]] = {
+    "questions as statements": ("statements", lambda real: lambda *given: real("green tea")),  # which asks nothing
+    'names of speakers as "I"': ("first_person", lambda real: lambda text, *given: real(text, ())),  # nobody is known
+    "dates in the question": ("asked_dates", lambda real: lambda text, *given: real("tea", *given)),
 }
-"""Functions by name, wherever `shared_core.recall` uses them, and what stands in for each."""
+"""Functions by name, wherever `shared_core.recall` uses them, asked for what leaves their answer empty."""
 
 Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step: its name, the weights it takes away, the functions it replaces."""
+    """A step: its name, the weights it takes away, or the function it empties and how."""
 
     name: str
     weights: tuple[str, ...] = ()
-    functions: tuple[tuple[str, Callable[..., Any]], ...] = ()
+    function: str = ""
+    off: Off | None = None
 
 
 def modules() -> list[Any]:
@@ -82,7 +85,7 @@ def steps() -> list[Step]:
     names = list(dict.fromkeys(name for weights in all_weights().values() for name in weights))
     kinds = [Step(kind, tuple(n for n in names if _is_of(n, words))) for kind, words in KINDS.items()]
     known = {name for module in modules() for name in vars(module)}
-    forms = [Step(name, (), functions) for name, functions in FORMS.items() if functions[0][0] in known]
+    forms = [Step(name, (), function, off) for name, (function, off) in FORMS.items() if function in known]
     return [*(kind for kind in kinds if len(kind.weights) > 1), *forms, *(Step(f"`{n}`", (n,)) for n in names)]
 
 
@@ -100,9 +103,8 @@ def without(step: Step) -> Iterator[None]:
             new: Any = None
             if step.weights and name.endswith("WEIGHTS") and isinstance(value, Mapping):
                 new = {key: weight for key, weight in value.items() if key not in step.weights}
-            for function, stand_in in step.functions:
-                if name == function:
-                    new = stand_in
+            if step.off is not None and name == step.function:
+                new = step.off(value)
             if new is not None:
                 changed.append((module, name, value))
                 setattr(module, name, new)
@@ -160,8 +162,11 @@ def run(
         for name, each in built.items():
             if step.weights and parts[name].is_talk and talk_names and not talk_names & set(step.weights):
                 continue  # its weights are not used where a conversation is the query
-            with without(step):
-                asked[name] = each.measure()
+            try:
+                with without(step):
+                    asked[name] = each.measure()
+            except Exception as error:  # what recall can't do without is no reason to lose the other rows
+                progress(f"  failed on {name}: {type(error).__name__}: {error}")
         rows[step.name] = asked
     for each in built.values():
         each.close()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared_core.embedding.model import Model
-from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError
+from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError, UnregisteredHandle
 from shared_core.long_term.graph_cache import GraphCache
 from shared_core.ports import Clock, TokenCounter, Transaction
 from shared_core.recall.cache import IndexCache
@@ -83,6 +83,7 @@ class Engine:
         self.store = SqliteStore(address, busy_timeout=self.settings.busy_timeout, durability=options.durability)
         self.indexes = IndexCache(self.store, self.settings)
         self.graphs = GraphCache(self.store, self.settings)
+        self.unregistered = False  # restored from a serialised handle, with nothing registered for it
         self._agreed = False
         self._accesses: dict[int, tuple[int, int]] = {}
         self._access_lock = threading.Lock()
@@ -115,11 +116,15 @@ class Engine:
         number, name, dimensions = rows[0]
         mine = self.model.dimensions
         if name != self.model.name or (mine is not None and mine != dimensions):
-            raise EmbedderMismatch(
-                f"{self.store.address} holds vectors of {name!r} ({dimensions} dimensions), but was opened with "
-                f"{self.model.name!r} ({mine or 'unknown'} dimensions); open it with {name!r}, or call "
-                "memory.reembed() to move everything to the new one"
-            )
+            holds = f"{self.store.address} holds vectors of {name!r} ({dimensions} dimensions), but was "
+            ours = f"{self.model.name!r} ({mine or 'unknown'} dimensions)"
+            moving = "call memory.reembed() to move everything to the new one"
+            if self.unregistered:
+                raise UnregisteredHandle(
+                    f"{holds}restored without it, with {ours}; say how to make {name!r} before anything is restored: "
+                    f"AgentMemory.register({self.store.address!r}, lambda: {{'embedder': ...}}), or {moving}"
+                )
+            raise EmbedderMismatch(f"{holds}opened with {ours}; open it with {name!r}, or {moving}")
         self.model.dimensions = dimensions
         self._agreed = True
         return int(number)

@@ -38,7 +38,7 @@ class EmbedderMismatch(InvalidInput):
     """The database holds vectors of another embedder; open it with that one, or call `reembed()`."""
 
 
-class UnregisteredHandle(TwinmemError, LookupError):
+class UnregisteredHandle(EmbedderMismatch, LookupError):
     """A restored handle needs its embedder; call `AgentMemory.register(address, factory)` first."""
 
 

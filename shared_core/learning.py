@@ -49,7 +49,7 @@ def read(engine: Engine, turns: Sequence[Draft], before: Message | None, now: in
             if made:
                 found.append((turn, made))
         if turn.text:
-            previous = Message(role=turn.role or "user", content=turn.text, name=turn.name)
+            previous = message(turn)
     return found
 
 
@@ -80,6 +80,28 @@ def write(engine: Engine, tx: Transaction, scope: int, found: Found, now: int, e
 def writer(engine: Engine, tx: Transaction, scope: int, now: int, embedder: int | None) -> Writer:
     """A writer of facts under this memory's settings."""
     return Writer(tx, scope, now, embedder, engine.settings.facts, lambda seq: (engine.accesses(seq) or (0, 0))[0])
+
+
+def keep(
+    engine: Engine, tx: Transaction, scope: int, turns: Sequence[Draft], found: Found, now: int, embedder: int | None
+) -> None:
+    """Write what was read from turns, or that an LLM has still to read them; the turns stand by now."""
+    if asks_llm(engine):
+        owe(tx, scope, turns, now)
+    elif found:
+        write(engine, tx, scope, found, now, embedder, extractor_name(engine))
+
+
+def after(scope: Scope) -> Steps[None]:
+    """What follows a message once it is stored: the LLM reads it, and whatever it owes from before."""
+    engine = scope._live()
+    if asks_llm(engine) and engine.settings.facts.llm == "now":
+        yield from resume(scope)
+
+
+def message(turn: Draft) -> Message:
+    """A stored turn as the message before another."""
+    return Message(role=turn.role or "user", content=turn.text, name=turn.name)
 
 
 def extractor_name(engine: Engine) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from types import TracebackType
 from typing import Any, Self
 
@@ -105,7 +106,8 @@ class AgentMemory:
         """Tell how a serialised handle of `address` is opened in a new process.
 
         `factory` gives the options of `open` (embedder, llm, key...) when it is needed. Without it a
-        restored handle opens with the defaults: history works, and what needs another embedder raises.
+        restored handle opens with the defaults: history works, and what needs another embedder raises
+        `UnregisteredHandle`. Register before the first handle of the address is restored.
         """
         if not callable(factory):
             raise InvalidType("register takes a callable that gives the options of open as a dict")
@@ -122,7 +124,9 @@ class AgentMemory:
         with _registry:
             if path in _open:
                 return cls.open(path)
-            return cls.open(path, **dict(_factories[path]()) if path in _factories else {})
+            memory = cls.open(path, **_registered(path))
+            memory._engine.unregistered = path is not None and path not in _factories
+            return memory
 
     @property
     def address(self) -> str | None:
@@ -353,6 +357,21 @@ class AgentMemory:
     aflush = threaded(flush)
     apurge = threaded(purge)
     aclose = threaded(close)
+
+
+def _registered(path: str | None) -> dict[str, Any]:
+    """The options that were registered for an address; none without a registration."""
+    if path not in _factories:
+        return {}
+    found = _factories[path]()
+    allowed = {field.name for field in fields(Options)}
+    if not isinstance(found, Mapping) or not found.keys() <= allowed:
+        what = f"the options {sorted(map(str, found))}" if isinstance(found, Mapping) else f"a {type(found).__name__}"
+        raise InvalidType(
+            f"what is registered for {path} gave {what}; it has to give a dict of options of AgentMemory.open: "
+            f"{', '.join(sorted(allowed))}"
+        )
+    return dict(found)
 
 
 def _path(address: str | os.PathLike[str] | None) -> str | None:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from shared_core import learning
+from shared_core.changing import Changing
 from shared_core.engine import Engine
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded, NotFound
 from shared_core.ports import Transaction
 from shared_core.recall import score
 from shared_core.recall.allow import allowed
 from shared_core.recall.explain import reason
+from shared_core.recall.fold import folded, is_mixed
 from shared_core.recall.question import Query, Question, question
 from shared_core.recall.rank import Ranking, rank
 from shared_core.recall.text import is_blank
 from shared_core.recall.where import Where, matches, names, parse
-from shared_core.steps import Steps, both, threaded
+from shared_core.steps import Call, Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant, micros, moment
 from shared_core.values import Change, Hit, Kind, Receipt, Record, Stats, Status, aware
+from shared_core.writing.change import Incoming
+from shared_core.writing.conflict import topic_of
 from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of, storable
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from shared_core.session import Session
 
 _ORDERS = ("created_at", "updated_at", "event_time", "importance", "confidence", "seen", "id")
+_NONE: frozenset[str] = frozenset()
 _SPARE = 50  # candidates looked at beyond k where a threshold or a mix decides after the ranking
 
 
@@ -47,7 +52,7 @@ UNSET: Any = _Unset()
 """Marks an argument of `update` that was not given."""
 
 
-class Scope:
+class Scope(Changing):
     """All that is remembered of one user with one agent.
 
     Made by `AgentMemory.scope`. Every verb that reads or writes has an async twin with the
@@ -145,14 +150,38 @@ class Scope:
         engine = self._engine
         engine.ready()
         yield from engine.embed(drafts)
+        denied = yield from self._denied(drafts)
         with engine.store.write() as tx:
             number = engine.claim_embedder(tx)
             scope = ledger.ensure_scope(tx, self.user, self.agent, now)
-            seqs, first = ledger.put(tx, scope, drafts, now, number)
+            incoming = [Incoming(item, denied=denied.get(place, _NONE)) for place, item in enumerate(drafts)]
+            written = learning.writer(engine, tx, scope, now, number).write(incoming)
             # What replaced a record, or told it again, be it inside this batch, is more than its draft.
-            told = Counter(seqs)
-            old = self._records(tx, [seq for seq, times in told.items() if seq < first or times > 1])
-        return [old[seq] if seq in old else item.record(now, None) for seq, item in zip(seqs, drafts, strict=True)]
+            old = self._records(tx, [*written.changed.intersection(written.seqs)])
+        return [
+            old[seq] if seq in old else self._fresh(item.record(now, None))
+            for seq, item in zip(written.seqs, drafts, strict=True)
+        ]
+
+    def _denied(self, drafts: Sequence[Draft]) -> Steps[dict[int, frozenset[str]]]:
+        """By place, the facts that the NLI model of the settings says a new free text contradicts."""
+        facts = self._engine.settings.facts
+        contradicts = facts.contradicts
+        found: dict[int, frozenset[str]] = {}
+        if contradicts is None:
+            return found
+        for place, item in enumerate(drafts):
+            if item.kind != "fact" or item.triple is not None:
+                continue
+            hits = yield from self._search(item.text, k=facts.candidates, kinds=["fact"])
+            against = set()
+            for hit in hits:
+                texts = (hit.record.text, item.text)
+                if texts[0] != texts[1] and (yield Call(lambda pair: contradicts(*pair), texts)):
+                    against.add(hit.record.id)
+            if against:
+                found[place] = frozenset(against)
+        return found
 
     def _update(
         self,
@@ -249,6 +278,8 @@ class Scope:
             item.pinned = bool(given["pinned"])
         if item.digest is not None:
             item.digest = digest(item.kind, item.text, item.event_time)
+        if {"text", "triple", "kind"} & set(given):
+            item.topic = topic_of(item.kind, item.text, item.triple, polarity=item.polarity)
         cut(item)
         return item
 
@@ -331,7 +362,7 @@ class Scope:
 
     def _counted(self, row: tuple[Any, ...]) -> Record:
         """A record with the accesses that are counted but not yet written."""
-        record = rows.record(row)
+        record = self._fresh(rows.record(row))
         waiting = self._engine.accesses(row[0])
         if waiting is None:
             return record
@@ -441,6 +472,8 @@ class Scope:
         now = engine.now()
         mix = engine.settings.recall.mix
         by_mix = bool(mix.recency or mix.importance or mix.frequency)
+        facts = engine.settings.facts
+        ages = bool(facts.time_to_live) and facts.past_it == "flag"
         with engine.store.look() as tx:
             scope = self._find(tx)
         if scope is None:
@@ -453,15 +486,21 @@ class Scope:
                     return []
                 number = found[0][0]
             seqs = [row[0] for id in exclude if storable(id) for row in tx.rows("seq_by_id", (scope, id))]
+            if seqs:  # nor is what was read from them an answer
+                seqs += [row[0] for row in tx.rows("derived_only_from", {"seqs": str(seqs)})]
             mask = allowed(index, now=now, kinds=kinds, where=where, session=number, exclude=seqs, as_of=as_of)
-            count = max(4 * k, _SPARE) if min_score or by_mix else k
-            ranking = rank(index, asked, mask, count)
+            count = max(4 * k, _SPARE) if min_score or by_mix or ages else k
+            mixed = is_mixed(index, kinds)
+            ranking = rank(index, asked, mask, max(2 * count, _SPARE) if mixed else count)
+            ranking = folded(tx, index, ranking, count, current=as_of is None) if mixed else ranking
             ordered = [int(seq) for seq in index["seq"][ranking.slots]]
             records = self._records(tx, ordered)
         hits = self._scored(asked, ranking, ordered, records, explain)
         if by_mix:
             at = rows.instant(now)
             hits.sort(key=lambda pair: (-score.mixed(pair[1].score, pair[1].record, mix, at)[0], pair[1].record.id))
+        if ages:
+            hits.sort(key=lambda pair: pair[1].record.stale)
         hits = [(seq, hit) for seq, hit in hits if hit.score >= min_score][:k]
         engine.accessed([seq for seq, _ in hits], now)
         return score.shown([hit for _, hit in hits])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from shared_core import learning
 from shared_core.context import Part, assemble, language
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.ports import Transaction
@@ -48,6 +49,9 @@ class Session:
         unchanged it is left alone, changed it is replaced where it stands. Messages without an id
         are always new; a whole history sent again without ids goes through `replace_messages`.
 
+        The facts that a user's messages state are stored beside them, in the same transaction
+        (`settings.facts`); with an LLM they follow in a second one.
+
         Raises `InvalidType` or `InvalidInput` for what is no message; then nothing is stored.
 
         >>> from shared_core import AgentMemory
@@ -65,10 +69,12 @@ class Session:
         while True:
             with engine.store.look() as tx:
                 unchanged = self._unchanged(tx, drafts)
+                before = learning.newest(tx, self._number(tx))
             fresh = [item for item, same in zip(drafts, unchanged, strict=True) if not same]
+            found = learning.read(engine, fresh, before, now)
             if fresh:
                 engine.ready()
-                yield from engine.embed(fresh)
+                yield from engine.embed([*fresh, *learning.facts_of(found)])
             with engine.store.write() as tx:
                 known = [item for item, same in zip(drafts, unchanged, strict=True) if same]
                 if not all(self._unchanged(tx, known)):
@@ -80,10 +86,15 @@ class Session:
                 for offset, item in enumerate(fresh, 1):
                     item.session, item.position = session, position + offset
                     _name(item, self.id, now)
+                said_anew = [row[0] for item in fresh for row in tx.rows("seq_by_id", (scope, item.id))]
+                learning.withdraw(tx, scope, said_anew, now)
                 ledger.put(tx, scope, fresh, now, number)
+                learning.keep(engine, tx, scope, fresh, found, now, number)
                 wanted = [tx.rows("seq_by_id", (scope, item.id))[0][0] for item in drafts]
                 stored = self._scope._records(tx, wanted)
-                return [stored[seq] for seq in wanted]
+                records = [stored[seq] for seq in wanted]
+            yield from learning.after(self._scope)
+            return records
 
     add_messages, aadd_messages = both(_add_messages)
 
@@ -122,11 +133,13 @@ class Session:
         drafts = [engine.intake.turn(message, self.id, now=now) for message in given]
         while True:
             with engine.store.look() as tx:
-                kept = self._common(self._raws(tx), drafts)
+                old = self._raws(tx)
+            kept = self._common(old, drafts)
             fresh = drafts[kept:]
+            found = learning.read(engine, fresh, learning.message(old[kept - 1][1]) if kept else None, now)
             if fresh:
                 engine.ready()
-                yield from engine.embed(fresh)
+                yield from engine.embed([*fresh, *learning.facts_of(found)])
             with engine.store.write() as tx:
                 old = self._raws(tx)
                 if self._common(old, drafts) < kept:
@@ -135,6 +148,8 @@ class Session:
                 scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
                 session = ledger.ensure_session(tx, scope, self.id, now)
                 staying = {item.id for item in fresh if item.id is not None}
+                # What the new history does not say, or says elsewhere, is taken back with what was read from it.
+                learning.withdraw(tx, scope, [seq for seq, _ in old[kept:]], now)
                 ledger.erase(tx, scope, [seq for seq, item in old[kept:] if item.id not in staying], now)
                 # Not `kept`: where turns were deleted, positions run ahead of the count.
                 position = (old[kept - 1][1].position or 0) if kept else 0
@@ -145,9 +160,12 @@ class Session:
                     if item.id in staying:  # moved or edited: written anew, in its new place
                         ledger.erase(tx, scope, [seq], now, action="replaced", derived=False)
                 ledger.put(tx, scope, fresh, now, number)
+                learning.keep(engine, tx, scope, fresh, found, now, number)
                 turns = [seq for seq, _ in self._raws(tx)]
                 stored = self._scope._records(tx, turns)
-                return [stored[seq] for seq in turns]
+                records = [stored[seq] for seq in turns]
+            yield from learning.after(self._scope)
+            return records
 
     replace_messages, areplace_messages = both(_replace_messages)
 
@@ -172,6 +190,10 @@ class Session:
             return None
         found = tx.rows("find_session", {"scope": scope, "name": self.id})
         return (scope, found[0][0]) if found else None
+
+    def _number(self, tx: Transaction) -> int | None:
+        row = self._row(tx)
+        return None if row is None else row[1]
 
     def _turns(self, tx: Transaction, last: int | None = None) -> list[Turn]:
         row = self._row(tx)

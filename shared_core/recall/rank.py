@@ -43,6 +43,7 @@ WEIGHTS: Mapping[str, float] = {
     "how many": 1.67,
     "temporal": 0.42,
     "names": 0.84,
+    "numbers": 0.0,
     "same words": 10.0,
 }
 """What each number is worth for a question; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
@@ -56,6 +57,7 @@ TALK_WEIGHTS: Mapping[str, float] = {
 """The same where a conversation is the query: it asks for no kind of answer, and most of its words are
 said for their own sake."""
 
+_CLEAR = 4.0  # standard deviations of meaning above the mean that leave no doubt
 _WHOLE = 0.999  # of a question's idf, summed in float32
 
 
@@ -106,8 +108,11 @@ def features(index: ScopeIndex, question: Question, mask: Mask | None, count: in
     likeness = _likeness(index, layout, question, words.own, mask, count)
     shape = index["shape"]
     turn = (~layout.alone).astype(np.float32)
+    meaning = _meaning(layout, likeness)
+    # What a text is like counts only as far as it is about the question at all.
+    fitting = np.clip(words.coverage_around + np.maximum(meaning["meaning"], 0) / _CLEAR, 0, 1).astype(np.float32)
     found: dict[str, Floats] = {
-        **_meaning(layout, likeness),
+        **meaning,
         "coverage": words.coverage,
         "coverage around": words.coverage_around,
         "window": _standard(words.window, layout),
@@ -115,8 +120,9 @@ def features(index: ScopeIndex, question: Question, mask: Mask | None, count: in
         "asks": _flag(shape, ASKS) * turn,
         "length": layout.log_length,
         "answers": words.answers(),
-        "temporal": _flag(shape, TEMPORAL),
-        "names": ((shape // NAMES & 3) / 3).astype(np.float32),
+        "temporal": _flag(shape, TEMPORAL) * fitting,
+        "names": (shape // NAMES & 3).astype(np.float32) / np.float32(3) * fitting,
+        "numbers": _flag(shape, NUMBERS) * fitting,
     }
     found |= _asked_for(index, layout, question, words, found)
     return found
@@ -140,7 +146,7 @@ def _asked_for(
     for name, wanted, part in (
         ("when", question.asks_when, found["temporal"]),
         ("which", question.asks_which, found["names"]),
-        ("how many", question.asks_how_many, _flag(index["shape"], NUMBERS)),
+        ("how many", question.asks_how_many, found["numbers"]),
     ):
         if wanted:
             parts[name] = part

@@ -232,13 +232,17 @@ def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> N
 
 def erase(
     tx: Transaction, scope: int, seqs: Iterable[int], now: int, *, action: str = "deleted", derived: bool = True,
-    lost: forgetting.Lost | None = None,
-) -> Receipt:
+    lost: forgetting.Lost | None = None, revive: bool = False,
+) -> Receipt:  # fmt: skip
     """Erase records and all that came only from them: the one cascade behind every deletion.
 
     Vectors, words, access counts, provenance, pending work, outcomes, traces, relations and
     questions go with their record; with `derived`, so do the records that no other source
     supports. What remains is a keyed hash (tombstone) and an audit row without content.
+
+    An erased version leaves those before it superseded: to forget what is true now does not make
+    true again what was so before. With `revive` what was said is taken back, and they are. A fact
+    that waited for an answer about an erased one waits no more.
     """
     gone = list(dict.fromkeys(int(seq) for seq in seqs))
     if derived:
@@ -258,11 +262,19 @@ def erase(
         forgetting.detach(tx, scope, gone, revision)
     ids = []
     key = secret(tx)
+    without = set(gone)
+    freed: list[int] = []
     for seq in gone:
         rows = tx.rows("raw_record", {"seq": seq})
         if not rows or rows[0][0] != scope:
             continue
         item = draft(rows[0])
+        if item.kind == "fact":
+            freed += [row[0] for row in tx.rows("waiting_on", (seq,)) if row[0] not in without]
+        if action == "deleted" and item.kind in _READ:
+            for link in tx.rows("links_of", {"seqs": f"[{seq}]"}):
+                for turn in [] if link[1] in without else tx.rows("raw_record", {"seq": link[1]}):
+                    tx.run("add_tombstone", (scope, _reading(key, turn[1], item.text), now))
         ids.append(str(item.id))
         counts["records"] += 1
         for name, statement in _BELONGINGS:
@@ -270,14 +282,18 @@ def erase(
             counts[name] = counts.get(name, 0) + max(touched, 0)
         counts["vectors"] = counts.get("vectors", 0) + tx.run("delete_vectors", (seq << 8, seq << 8 | 255))
         if item.superseded_by is not None or item.supersedes is not None:
-            link = {"scope": scope, "id": item.id, "revision": revision}
-            tx.run("unlink_superseding", link)
-            tx.run("unlink_superseded", link)
+            version = {"scope": scope, "id": item.id, "revision": revision}
+            if revive and item.status == "active":
+                tx.run("revive", version)
+            tx.run("unlink_superseding", version)
+            tx.run("unlink_superseded", version)
         tx.run("delete_record", (seq,))
         tx.run("scrub_audit", (scope, item.id))
         tx.run("add_audit", (scope, item.id, action, None, now))
         tx.run("add_erased", (scope, revision, seq))
         tx.run("add_tombstone", (scope, tombstone(key, item), now))
+    for seq in freed:
+        tx.run("wake", {"seq": seq, "now": now, "revision": revision})
     if tx.rows("count_erased", {"scope": scope})[0][0] > _LOG:
         tx.run("forget_erased", {"scope": scope})
         tx.run("raise_horizon", {"scope": scope, "revision": revision})
@@ -329,6 +345,19 @@ def tombstone(key: bytes, item: Draft) -> bytes:
     """The keyed hash of a record's content: tells it when it comes back, says nothing of it."""
     content = "\x1f".join((item.kind, item.text, str(item.event_time), item.message_id or ""))
     return hmac.digest(key, content.encode("utf-8", "surrogatepass"), "sha256")
+
+
+_READ = frozenset({"fact", "event"})
+
+
+def _reading(key: bytes, turn: str, text: str) -> bytes:
+    """The keyed hash of a fact as it was read from a turn: a second reading of that turn knows it."""
+    return hmac.digest(key, f"read\x1f{turn}\x1f{text}".encode("utf-8", "surrogatepass"), "sha256")
+
+
+def was_erased(tx: Transaction, scope: int, turn: str, text: str) -> bool:
+    """Whether a fact that was read from this turn was erased by somebody; it is not read from it again."""
+    return bool(tx.rows("has_tombstone", (scope, _reading(secret(tx), turn, text))))
 
 
 def secret(tx: Transaction) -> bytes:

@@ -6,6 +6,7 @@ told in the audit log, the relation in the graph, a question where the user is t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,6 +27,7 @@ from shared_core.writing.intake import cut
 ACTIVE, SUPERSEDED, WAITING = "active", "superseded", "waiting"
 _NO_RELATION = frozenset({"noted", "should", "plans"})  # what they say of is a sentence, not a thing
 _LONGEST_NAME = 200
+_FEW = 4  # facts in one write, up to which each looks for its own topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +94,25 @@ class Writer:
     def write(self, incoming: Sequence[Incoming]) -> Written:
         """Write facts in order; each meets what was written before it."""
         self._done = Written(seqs=[0] * len(incoming))
+        busy = self._busy(incoming) if len(incoming) > _FEW else None
         for place, one in enumerate(incoming):
-            if one.item.topic is None and not one.denied:
-                self._waiting.append((place, one.item))
+            item, source = one.item, one.source
+            if source is not None and ledger.was_erased(self._tx, self._scope, source.record, item.text):
+                continue
+            alone = item.topic is None or (busy is not None and item.triple is None and item.topic not in busy)
+            if alone and not one.denied and source is None:
+                self._waiting.append((place, item))
                 continue
             self._meet(place, one)
         self._flush()
         return self._done
+
+    def _busy(self, incoming: Sequence[Incoming]) -> set[int]:
+        """The topics of free texts on which something stands already, or more than one of these texts."""
+        counted = Counter(one.item.topic for one in incoming if one.item.topic is not None)
+        given = {"scope": self._scope, "topics": dump(list(counted))}
+        known = {row[0] for row in self._tx.rows("known_topics", given)}
+        return known | {topic for topic, times in counted.items() if topic is not None and times > 1}
 
     def _flush(self) -> None:
         if not self._waiting:
@@ -200,7 +214,7 @@ class Writer:
             self._done.changed.add(seq)
             self._link(seq, source)
             return seq
-        if item.id is None:
+        if item.id is None and olds:
             item.id = ledger.new_id(self._now)
         if action is Action.MERGE:
             for old in reversed(olds):
@@ -213,13 +227,13 @@ class Writer:
         elif action is Action.ASK:
             item.status = WAITING
         written, _ = ledger.put(self._tx, self._scope, [item], self._now, self._embedder)
-        seq = written[0]
+        seq, id = written[0], str(item.id)
         self._link(seq, source)
         for old in olds if action in (Action.REPLACE, Action.MERGE) else decision.also:
-            self.supersede(seqs[old.id], old, item.id, until=max(new.start, old.start), why=decision.why)
+            self.supersede(seqs[old.id], old, id, until=max(new.start, old.start), why=decision.why)
         if olds:
             verb = {Action.YIELD: "yielded", Action.ASK: "asked", Action.MERGE: "merged"}.get(action, "replaced others")
-            self._audit(item.id, verb, {"records": [old.id for old in olds], "why": decision.why})
+            self._audit(id, verb, {"records": [old.id for old in olds], "why": decision.why})
         if action is Action.ASK:
             self._ask(seq, item, olds[-1], seqs[olds[-1].id])
         if action is Action.YIELD:
@@ -287,6 +301,24 @@ class Writer:
         self._tx.run("delete_questions_of", (seq,))
         self._audit(old.id, "superseded", {"by": by, "why": why, "until": instant(until).isoformat()})
         self._done.changed.add(seq)
+
+    def settle(self, new: int, old: int, chosen: str) -> int:
+        """Do as the user answered about a fact that waited: "new", "old" or "both"; the seq of what holds."""
+        waited, item = self._item(new), self._item(old)
+        id, other = str(waited.id), str(item.id)
+        fact = self._old(new)
+        if chosen == "old":
+            waited.status = SUPERSEDED
+            self._set(new, waited, superseded_by=other, valid_from=fact.start, valid_until=fact.start)
+            self._audit(id, "answered", {"kept": other})
+            return old
+        waited.status = ACTIVE
+        self._set(new, waited, supersedes=other if chosen == "new" else None, valid_from=fact.start)
+        self._audit(id, "answered", {"kept": id if chosen == "new" else "both"})
+        if chosen == "new":
+            replaced = self._old(old)
+            self.supersede(old, replaced, id, until=max(fact.start, replaced.start), why="the user's answer")
+        return new
 
     def _bump(self) -> int:
         if self._revision is None:

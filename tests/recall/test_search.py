@@ -421,3 +421,17 @@ def test_the_bundled_embedder_finds_by_meaning_in_both_languages() -> None:
         assert scope.search("Who is a nurse?", k=1)[0].record.text == "她在医院工作"
         scope.add("broken \ud83d surrogate and \0 nul")
         assert len(scope.search("x" * 50_000, k=5)) == 5
+
+
+def test_a_memory_in_the_other_language_is_not_pushed_aside_by_texts_that_merely_look_like_answers() -> None:
+    """Capitals and words of time say that a text may be an answer, not that it answers this question."""
+    scope = AgentMemory.open().scope(user="u")
+    scope.session("s").add_messages(
+        [
+            {"role": "user", "content": "I'm Wenjing. I moved from Hangzhou to Lisbon on 2 February, and live near Rossio."},
+            {"role": "user", "content": "Last week we took the train to Porto and met Ana and Rui for dinner on Saturday."},
+            {"role": "user", "content": "对了，有件事很重要：我对花生严重过敏，连花生油都不行。"},
+            {"role": "user", "content": "In May my friend Marta from Madrid will visit us for the Santo Antonio party."},
+        ]
+    )
+    assert "花生" in scope.search("Which food am I allergic to?", k=1)[0].record.text

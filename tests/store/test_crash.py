@@ -257,3 +257,88 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("where", ["file", "memory"])
 def test_r60_a_forked_child_searches_and_writes_and_the_parent_goes_on(path: Path, python, where: str) -> None:
     python(FORK, *([path] if where == "file" else []), timeout=60)
+
+
+OUTLIVES = """
+import multiprocessing, os, sys
+from shared_core import AgentMemory
+
+memory = AgentMemory.open(sys.argv[1], embedder="hashing")
+scope = memory.scope(user="alice")
+scope.add("written by the parent")
+context = multiprocessing.get_context("fork")
+ready, go = context.Event(), context.Event()
+
+def child():
+    scope.add("written before the parent closed")
+    ready.set()
+    go.wait(20)
+    scope.add("written after the parent closed")
+
+process = context.Process(target=child)
+process.start()
+assert ready.wait(20)
+assert len(scope.list()) == 2
+memory.close()
+go.set()
+process.join(20)
+assert process.exitcode == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_r60_what_a_child_writes_after_its_parent_closed_is_not_lost(path: Path, python) -> None:
+    """SQLite's table of held locks is inherited; the parent once deleted the log that the child was writing to."""
+    python(OUTLIVES, path)
+    with AgentMemory.open(path, embedder="hashing") as memory:
+        assert len(memory.scope(user="alice").list()) == 3
+        assert memory.check().ok
+
+
+BUSY = """
+import multiprocessing, sys, threading
+from shared_core import AgentMemory
+
+memory = AgentMemory.open(sys.argv[1], embedder="hashing")
+scope = memory.scope(user="alice")
+scope.add_many([f"note {n} zebra{n}" for n in range(200)])
+scope.search("zebra1")
+stop, failures = threading.Event(), []
+
+def work(thread):
+    n = 0
+    try:
+        while not stop.is_set():
+            scope.add(f"by {thread} {n}")
+            assert scope.search(f"zebra{n % 200}", k=1)
+            n += 1
+    except BaseException as error:
+        failures.append(repr(error))
+
+def child():
+    assert scope.search("zebra8", k=1)[0].record.text == "note 8 zebra8"
+    scope.add("written by a child")
+
+threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+[t.start() for t in threads]
+context = multiprocessing.get_context("fork")
+for _ in range(8):
+    process = context.Process(target=child)
+    process.start()
+    process.join(20)
+    if process.exitcode != 0:
+        process.kill()
+        failures.append(f"the child ended with {process.exitcode}")
+stop.set()
+[t.join() for t in threads]
+assert not failures, failures
+[record] = [r for r in scope.list() if r.text == "written by a child"]
+assert record.seen == 8
+assert memory.check().ok
+memory.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_r60_a_fork_in_the_middle_of_other_threads_work_neither_hangs_nor_fails(path: Path, python) -> None:
+    python(BUSY, path)

@@ -207,6 +207,17 @@ WHERE p.extractor IN ('rules', 'llm', 'extractor') AND NOT EXISTS (
     SELECT 1 FROM provenance q WHERE q.record = p.record AND q.source NOT IN (SELECT value FROM json_each(:seqs)));
 -- name: links_of
 SELECT record, source FROM provenance WHERE record IN (SELECT value FROM json_each(:seqs));
+-- name: outdated_turns
+WITH RECURSIVE version (turn, seq, steps) AS (
+    SELECT p.source, o.seq, 0 FROM provenance p JOIN record o ON o.seq = p.record
+    WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND o.status = 'superseded' AND o.superseded_by IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM provenance q JOIN record s ON s.seq = q.record
+            WHERE q.source = p.source AND s.status = 'active')
+    UNION ALL SELECT v.turn, n.seq, v.steps + 1 FROM version v JOIN record o ON o.seq = v.seq
+    JOIN record n ON n.scope = o.scope AND n.id = o.superseded_by
+    WHERE o.status = 'superseded' AND v.steps < 100
+)
+SELECT DISTINCT v.turn, v.seq FROM version v JOIN record r ON r.seq = v.seq WHERE r.status = 'active' ORDER BY 1, 2;
 -- name: has_tombstone
 SELECT 1 FROM tombstone WHERE scope = ? AND hash = ?;
 
@@ -246,6 +257,9 @@ UPDATE question SET answered_at = :now WHERE id = :id;
 
 -- name: on_topic
 SELECT seq FROM record WHERE scope = ? AND topic = ? AND status = ?;
+-- name: known_topics
+SELECT DISTINCT r.topic FROM json_each(:topics) given CROSS JOIN record r INDEXED BY record_topic
+    ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL;
 -- name: supersede
 UPDATE record SET status = 'superseded', superseded_by = :by, valid_until = :until, updated_at = :now,
     revision = :revision
