@@ -208,11 +208,14 @@ def _meaning(layout: Layout, likeness: Floats) -> dict[str, Floats]:
     if not layout.turns:
         alone = _standard(likeness, layout)
         return {"meaning": alone, "meaning around": alone, "session meaning": alone}
-    padded = np.append(likeness, np.float32(0))  # the last entry answers for -1
-    before, after = padded[layout.rings[0]], padded[layout.rings[1]]
+    padded: Floats = np.append(likeness, np.float32(0)).astype(np.float32, copy=False)  # the last entry answers for -1
+    before: Floats = padded[layout.rings[0]]
+    after: Floats = padded[layout.rings[1]]
+    with_before: Floats = (likeness + np.float32(0.5) * before) / layout.with_before
+    with_both: Floats = (likeness + np.float32(0.4) * before + np.float32(0.2) * after) / layout.with_both
     return {
-        "meaning": _standard((likeness + 0.5 * before) / layout.with_before, layout),
-        "meaning around": _standard((likeness + 0.4 * before + 0.2 * after) / layout.with_both, layout),
+        "meaning": _standard(with_before, layout),
+        "meaning around": _standard(with_both, layout),
         "session meaning": _best_of_group(layout, _standard(likeness, layout)),
     }
 

@@ -61,7 +61,7 @@ retriever = TwinmemRetriever(address=path, user="alice", k=1)
 told(lambda: [message.content for message in memory.get_all()])
 told(lambda: retriever.retrieve("I like green tea")[0].text)
 told(lambda: memory.put(ChatMessage(role="user", content="from the other process")))
-told(lambda: memory.get("I like green tea")[0].content.count("I like green tea"))
+told(lambda: "".join(message.content for message in memory.get("I like green tea")).count("I like green tea"))
 told(lambda: nodes.client is not None and AgentMemory.restore(path).llm("?"))
 """
 

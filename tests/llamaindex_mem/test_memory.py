@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from li_scripted import ScriptedLLM
-from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
+from li_scripted import ScriptedLLM, call, called
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import BaseMemory
 from pydantic import BaseModel, ValidationError
@@ -158,9 +158,8 @@ def test_li_fact_1_get_without_input_recalls_for_the_last_stored_user_message(co
 def test_li_fact_7_memories_go_into_the_last_user_message_also_behind_tool_results(core: AgentMemory) -> None:
     core.scope(user="alice").add("Alice lives in Lyon")
     memory = TwinmemMemory.from_defaults(memory=core, user="alice")
-    call = ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_call_id="1", tool_name="map", tool_kwargs={})])
     result = ChatMessage(role="tool", content="a map", additional_kwargs={"tool_call_id": "1"})
-    memory.put_messages([user("Where does Alice live?"), call, result])
+    memory.put_messages([user("Where does Alice live?"), call("map", "1"), result])
     found = memory.get(input="Where does Alice live?")
     assert [message.role.value for message in found] == ["user", "assistant", "tool"]
     assert "Alice lives in Lyon" in str(found[0].content)
@@ -326,10 +325,8 @@ def test_li_issue_23_get_is_the_window_and_get_all_everything_in_order(memory: T
 def test_li_32_k_a_window_starts_with_a_user_and_keeps_call_and_result_together(core: AgentMemory) -> None:
     memory = TwinmemMemory.from_defaults(memory=core, user="alice", token_limit=5)
     words = " ".join(["word"] * 10)
-    block = ToolCallBlock(tool_call_id="1", tool_name="t", tool_kwargs={"q": words})
-    call = ChatMessage(role="assistant", blocks=[block])
     result = ChatMessage(role="tool", content=words, additional_kwargs={"tool_call_id": "1"})
-    memory.put_messages([user(words), call, result])
+    memory.put_messages([user(words), call("t", "1", q=words), result])
     roles = [message.role for message in memory.get()]
     assert roles[0] is MessageRole.USER
     assert (MessageRole.TOOL in roles) == (MessageRole.ASSISTANT in roles)
@@ -338,10 +335,8 @@ def test_li_32_k_a_window_starts_with_a_user_and_keeps_call_and_result_together(
 def test_li_issue_5_and_6_after_any_cut_the_first_is_a_user_and_results_have_calls(core: AgentMemory) -> None:
     history = []
     for n in range(12):
-        block = ToolCallBlock(tool_call_id=f"{n}", tool_name="t", tool_kwargs={"n": n})
-        call = ChatMessage(role="assistant", blocks=[block])
         result = ChatMessage(role="tool", content=f"result {n}", additional_kwargs={"tool_call_id": f"{n}"})
-        history += [user(f"question {n}"), call, result, answer(f"answer {n}")]
+        history += [user(f"question {n}"), call("t", f"{n}", n=n), result, answer(f"answer {n}")]
     TwinmemMemory.from_defaults(memory=core, user="alice", session_id="s").put_messages(history)
     for limit in range(1, 400, 7):
         memory = TwinmemMemory.from_defaults(memory=core, user="alice", session_id="s", token_limit=limit, k=0)
@@ -351,17 +346,16 @@ def test_li_issue_5_and_6_after_any_cut_the_first_is_a_user_and_results_have_cal
         for message in found:
             if message.role is MessageRole.TOOL:
                 assert message.additional_kwargs["tool_call_id"] in open_calls, limit
-            open_calls |= {block.tool_call_id for block in message.blocks if isinstance(block, ToolCallBlock)}
+            open_calls |= {each.tool_id for each in called(message)}
 
 
 def test_li_issue_1_and_32_n_tool_arguments_and_thinking_count(core: AgentMemory) -> None:
     memory = TwinmemMemory.from_defaults(memory=core, user="alice", token_limit=600)
     for n in range(10):
-        block = ToolCallBlock(tool_call_id=f"{n}", tool_name="t", tool_kwargs={"text": " ".join(["word"] * 200)})
         memory.put_messages(
             [
                 user(f"question {n}"),
-                ChatMessage(role="assistant", blocks=[block]),
+                call("t", f"{n}", text=" ".join(["word"] * 200)),
                 ChatMessage(role="tool", content="done", additional_kwargs={"tool_call_id": f"{n}"}),
                 answer(f"answer {n}"),
             ]
@@ -592,9 +586,8 @@ def test_a_private_memory_is_shared_by_its_copies_and_ends_with_the_last() -> No
 
 def test_li_21_a_memory_whose_database_is_gone_is_rebuilt_from_its_messages_once() -> None:
     memory = TwinmemMemory.from_defaults()
-    message = ChatMessage(
-        role="assistant", blocks=[ToolCallBlock(tool_call_id="1", tool_name="t", tool_kwargs={"x": (1, 2)})]
-    )
+    message = call("t", "1", x=1)
+    message.additional_kwargs["odd"] = (1, 2)
     memory.put_messages([user("hello"), message])
     data = json.loads(json.dumps(memory.to_dict()))
     del memory

@@ -6,9 +6,9 @@ import base64
 from typing import Any
 
 import pytest
-from li_scripted import ScriptedLLM, call
+from li_scripted import ScriptedLLM, ThinkingBlock, ToolCallBlock, call
 from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.tools import FunctionTool
 
 from llamaindex_mem import TwinmemMemory
