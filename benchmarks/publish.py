@@ -64,6 +64,11 @@ ABOUT: Mapping[str, str] = {
 Say = Callable[[str], None]
 
 
+def aloud(text: str) -> None:
+    """Print at once, also into a file."""
+    print(text, flush=True)
+
+
 def measured(parts: Sequence[Part], say: Say, e5: bool) -> list[PartResult]:
     """All systems on each part, with a row for e5 where it is installed."""
     default = embedders.load("default")
@@ -143,13 +148,27 @@ def speed(sizes: Sequence[int], say: Say) -> dict[str, Any]:
 
 def speed_table(body: Mapping[str, Any]) -> str:
     """Its lines as a table."""
-    lines = ["| records | what | twinmem | bare | figure | budget | |", "| ---: | --- | ---: | ---: | ---: | --- | --- |"]
+    lines = [
+        "| records | what | twinmem | bare | figure | budget | |",
+        "| ---: | --- | ---: | ---: | ---: | --- | --- |",
+    ]
     for line in body["lines"]:
         size = f"{line['size']:,}" if line["size"] else ""
-        cells = [size, line["what"], line["ours"], line["bare"], f"{line['figure']:.2f}", line["budget"], line["verdict"]]
+        cells = [
+            size,
+            line["what"],
+            line["ours"],
+            line["bare"],
+            f"{line['figure']:.2f}",
+            line["budget"],
+            line["verdict"],
+        ]
         lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
     over = "; ".join(body["over"]) or "nothing"
-    return "\n".join(lines) + f"\n\nOver budget: {over}. Load of the machine while measuring: {body['load_average'][0]:.1f}."
+    return (
+        "\n".join(lines)
+        + f"\n\nOver budget: {over}. Load of the machine while measuring: {body['load_average'][0]:.1f}."
+    )
 
 
 # ---------------------------------------------------------------------- the page
@@ -183,7 +202,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 def run(
     locomo: Path, madial: Path, out: Path, only: Sequence[str] = BLOCKS, sizes: Sequence[int] = (1_000, 10_000, 100_000),
-    limit: int | None = None, e5: bool = True, say: Say = print, fitted: str = "",
+    limit: int | None = None, e5: bool = True, say: Say = aloud, fitted: str = "",
 ) -> Path:  # fmt: skip
     """Measure what is in `only` and write the page; blocks that are left out say so."""
     where, folder = page.places(out)
@@ -205,8 +224,8 @@ def run(
     values = {
         "environment": in_words(),
         "weights": weights(),
-        "fitted": fitted or "`benchmarks/train.py` fits them, and reports each conversation under weights that were "
-        "fitted without it.",
+        "fitted": fitted
+        or "`benchmarks/train.py` fits them, and reports each conversation under weights that were fitted without it.",
         "ablation": steps_table(rows) if rows else NOT_RUN,
         "scale": speed_table(body) if body else NOT_RUN,
         "losses": losses(everything, body),

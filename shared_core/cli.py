@@ -292,8 +292,16 @@ def bench(
     """
     from shared_core.commands.benching import bench as run
 
-    run(paths, set=set.value, embedder=embedder.value, peers=peers, limit=limit, noise=noise or (), out=out,
-        as_json=as_json)
+    run(
+        paths,
+        set=set.value,
+        embedder=embedder.value,
+        peers=peers,
+        limit=limit,
+        noise=noise or (),
+        out=out,
+        as_json=as_json,
+    )
 
 
 @app.command()

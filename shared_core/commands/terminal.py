@@ -125,7 +125,9 @@ def columns(rows: Iterable[Sequence[RenderableType]], *, fixed: int = 1, right: 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str | int]], *, right: Iterable[int] = ()) -> Table:
     """A table with heads; numbers, and the columns named in `right`, stand on the right."""
     body = [list(row) for row in rows]
-    numeric = {*right} | {place for place in range(len(heads)) if body and all(isinstance(row[place], int) for row in body)}
+    numeric = {*right} | {
+        place for place in range(len(heads)) if body and all(isinstance(row[place], int) for row in body)
+    }
     found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, head in enumerate(heads):
         found.add_column(head, justify="right" if place in numeric else "left", overflow="fold")

@@ -53,7 +53,6 @@ class Shared:
             self._queries[text] = np.asarray(self.inner.embed_query(text), dtype=np.float32)
         return self._queries[text]
 
-
     def forget(self, most: int = 100_000) -> None:
         """Drop what is remembered if it is more than `most` texts, so that a large set fits in memory."""
         if len(self._documents) + len(self._queries) > most:

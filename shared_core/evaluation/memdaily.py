@@ -47,9 +47,7 @@ def matches(document: Any) -> bool:
     return next(_walk(document, ()), None) is not None
 
 
-def read(
-    documents: Sequence[tuple[str, Any]], noise: Sequence[int] = NOISE, limit: int | None = None
-) -> list[Part]:
+def read(documents: Sequence[tuple[str, Any]], noise: Sequence[int] = NOISE, limit: int | None = None) -> list[Part]:
     """A part without noise, and one for each amount of it."""
     found = [
         _trajectory(raw, path)
@@ -61,7 +59,9 @@ def read(
     chosen = [found[place] for place in evenly(len(found), limit)]
     questions = [(each.name, question) for each in chosen for question in each.questions]
     # As messages with their texts, in one list: a trajectory's own are left out when its noise is drawn.
-    pool = [(each.name, message, text) for each in found for message, text in zip(each.messages, each.texts, strict=True)]
+    pool = [
+        (each.name, message, text) for each in found for message, text in zip(each.messages, each.texts, strict=True)
+    ]
     parts = []
     for times in (1, *noise):
         noisy = f", ×{times} with other trajectories' messages" if times > 1 else ""
@@ -74,9 +74,7 @@ def read(
 class _Noisy:
     """Makes the sample of a trajectory when it is needed: at ×100 all of them together would not fit."""
 
-    def __init__(
-        self, chosen: Sequence[Trajectory], pool: Sequence[tuple[str, Message, str]], times: int
-    ) -> None:
+    def __init__(self, chosen: Sequence[Trajectory], pool: Sequence[tuple[str, Message, str]], times: int) -> None:
         self._chosen = chosen
         self._pool = pool
         self._times = times
@@ -141,9 +139,7 @@ def _trajectory(raw: Mapping[str, Any], path: tuple[str, ...]) -> Trajectory:
     # A blank message is in the list so that steps count it, and nobody remembers it.
     told = [(message, text) for message, text in zip(messages, texts, strict=True) if message.text.strip()]
     kind = path[0] if path else "all"
-    return Trajectory(
-        name, kind, tuple(m for m, _ in told), tuple(t for _, t in told), tuple(questions), skipped
-    )
+    return Trajectory(name, kind, tuple(m for m, _ in told), tuple(t for _, t in told), tuple(questions), skipped)
 
 
 def _flat(value: Any) -> Iterator[Any]:

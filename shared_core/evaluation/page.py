@@ -92,7 +92,10 @@ def _plots(found: PartResult, folder: Path) -> Iterable[tuple[str, list[Path]]]:
     for level in found.levels:
         ks = [figure for figure in found.names(level) if figure.startswith("R@")]
         end = "" if level == found.levels[0] else f"-{level}"
-        lines = [_series(system, result, {k: result.total(level)[k] for k in ks}) for system, result in _ordered(found, level)]
+        lines = [
+            _series(system, result, {k: result.total(level)[k] for k in ks})
+            for system, result in _ordered(found, level)
+        ]
         if lines:
             about = f"{name}: recall of {level}"
             yield about, plots.curves(folder, f"{stem}-recall{end}", about, lines, "k", "share of the evidence")
@@ -123,12 +126,13 @@ def _plots(found: PartResult, folder: Path) -> Iterable[tuple[str, list[Path]]]:
 
 def _ordered(found: PartResult, level: str) -> list[tuple[str, Result]]:
     """twinmem first, since the first is drawn in front; rankings that are the same only once, under all their names."""
-    named: dict[tuple[float, ...], list[str]] = {}
-    results: dict[tuple[float, ...], Result] = {}
+    named: dict[tuple[float | bool, ...], list[str]] = {}
+    results: dict[tuple[float | bool, ...], Result] = {}
     for name, result in found.results.items():
         if not result.rows.get(level):
             continue
-        key = tuple(round(value, 6) for k, value in result.total(level).items() if not k.startswith("ms"))
+        figures = (round(value, 6) for k, value in result.total(level).items() if not k.startswith("ms"))
+        key = (result.is_control, *figures)
         named.setdefault(key, []).append(name)
         results.setdefault(key, result)
     pairs = [(",\n".join(names), results[key]) for key, names in named.items()]

@@ -34,7 +34,7 @@ def _figure(path: Path, title: str, theme: str) -> Iterator[Any]:
     except ImportError as error:
         raise MissingExtra("matplotlib", "bench") from error
     back, ink, line = _THEMES[theme]
-    style = {
+    style: Any = {
         "figure.facecolor": back, "axes.facecolor": back, "savefig.facecolor": back, "text.color": ink,
         "axes.labelcolor": ink, "axes.edgecolor": line, "xtick.color": ink, "ytick.color": ink,
         "grid.color": line, "legend.facecolor": back, "legend.edgecolor": line, "font.size": 10,

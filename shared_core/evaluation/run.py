@@ -213,9 +213,7 @@ def _warm(sample: Sample, embedders: Sequence[Shared], with_peers: bool) -> None
         embedder.warm(sample.turns.values(), [*asked, *(q.text for q in questions)])
 
 
-def _one(
-    system: System, sample: Sample, part: Part, budgets: Sequence[int], results: dict[str, Result]
-) -> str | None:
+def _one(system: System, sample: Sample, part: Part, budgets: Sequence[int], results: dict[str, Result]) -> str | None:
     """Measure one system on one conversation; what went wrong, if it is a peer."""
     try:
         started = time.perf_counter()
@@ -230,16 +228,14 @@ def _one(
         if not system.is_peer:
             raise
         return f"not installed: {error.name or error}"
-    except Exception as error:  # noqa: BLE001  other people's code may raise anything, and costs only its own row
+    except Exception as error:
         if not system.is_peer:
             raise
         return f"failed: {type(error).__name__}: {str(error).splitlines()[0][:80] if str(error) else ''}".rstrip(": ")
     return None
 
 
-def _ask(
-    system: System, sample: Sample, view: str, part: Part, budgets: Sequence[int], result: Result
-) -> None:
+def _ask(system: System, sample: Sample, view: str, part: Part, budgets: Sequence[int], result: Result) -> None:
     sessions = sample.session_of if part.with_sessions else {}
     where = sample.group or sample.name
     for question in sample.questions:

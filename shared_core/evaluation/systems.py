@@ -84,7 +84,9 @@ class Twinmem(System):
         self._scope = self._memory.scope(user=sample.name)
         self._kind = sample.kind
         if sample.kind == Kind.EVENT:
-            events = [{"id": m.id, "text": m.text, "kind": "event", "event_time": m.created_at} for m in sample.messages]
+            events = [
+                {"id": m.id, "text": m.text, "kind": "event", "event_time": m.created_at} for m in sample.messages
+            ]
             self._scope.add_many(events)
             return
         for name, messages in sample.sessions.items():

@@ -211,8 +211,8 @@ def _meaning(layout: Layout, likeness: Floats) -> dict[str, Floats]:
     padded: Floats = np.append(likeness, np.float32(0)).astype(np.float32, copy=False)  # the last entry answers for -1
     before: Floats = padded[layout.rings[0]]
     after: Floats = padded[layout.rings[1]]
-    with_before: Floats = (likeness + np.float32(0.5) * before) / layout.with_before
-    with_both: Floats = (likeness + np.float32(0.4) * before + np.float32(0.2) * after) / layout.with_both
+    with_before = ((likeness + 0.5 * before) / layout.with_before).astype(np.float32, copy=False)
+    with_both = ((likeness + 0.4 * before + 0.2 * after) / layout.with_both).astype(np.float32, copy=False)
     return {
         "meaning": _standard(with_before, layout),
         "meaning around": _standard(with_both, layout),

@@ -40,6 +40,14 @@ def sample(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's own tests draw them, which takes its time."""
+    from shared_core.evaluation import page
+
+    monkeypatch.setattr(page, "_plots", lambda found, folder: [])
+
+
 def test_a_table_with_controls_and_a_page(run: Run, sample: Path, tmp_path: Path) -> None:
     done = run("bench", sample, "-e", "hashing", "--no-peers")
     assert (done.code, done.err) == (0, "")

@@ -28,6 +28,9 @@ MORE_THAN_ONE = {
 }
 """Third-party packages that more than one module may import, and why."""
 
+MEASURES_THEM = "shared_core.evaluation.peers"
+"""The one module of the core that knows frameworks: it measures them, and only the benchmark imports it."""
+
 INSIDE = ("memory", "scope", "session", "engine")
 """The modules that know all rooms; no room knows them."""
 
@@ -72,10 +75,21 @@ def test_adapters_know_the_core_and_never_each_other_and_the_core_knows_neither(
                     ("shared_core.commands", "shared_core.cli")
                 )
                 assert top not in ADAPTERS, f"{module} imports {name}"
-                assert not any(top in frameworks for frameworks in FRAMEWORKS.values()), f"{module} imports {name}"
+                known = any(top in frameworks for frameworks in FRAMEWORKS.values())
+                assert not known or module == MEASURES_THEM, f"{module} imports {name}"
             else:
                 assert top != ADAPTERS[package], f"{module} imports {name}"
                 assert top not in FRAMEWORKS[ADAPTERS[package]], f"{module} imports {name}"
+
+
+def test_only_the_benchmark_knows_the_module_that_knows_frameworks() -> None:
+    for module, tree in modules():
+        if not module.startswith("shared_core.evaluation"):
+            assert MEASURES_THEM not in set(imported(tree)), f"{module} imports {MEASURES_THEM}"
+        if module == MEASURES_THEM:
+            outer = {name.split(".")[0] for node in tree.body for name in imported(ast.Module([node], []))
+                     if isinstance(node, ast.Import | ast.ImportFrom)}  # fmt: skip
+            assert outer <= {*sys.stdlib_module_names, "shared_core"}, "frameworks are imported inside functions"
 
 
 def test_no_room_knows_the_modules_that_know_them_all() -> None:

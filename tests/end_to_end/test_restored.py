@@ -91,7 +91,13 @@ def test_a_registered_handle_works_in_a_new_process(filled: str, python: Python,
     script = REGISTER + (LANGCHAIN if adapter == "langchain" else LLAMAINDEX)
     found = lines(python(script, filled, "registered", handles(filled)))
     fourth = "a red bike" if adapter == "langchain" else 1
-    assert found == [["ok", ["Hello"]], ["ok", "I like green tea"], ["ok", None], ["ok", fourth], ["ok", "from the model"]]
+    assert found == [
+        ["ok", ["Hello"]],
+        ["ok", "I like green tea"],
+        ["ok", None],
+        ["ok", fourth],
+        ["ok", "from the model"],
+    ]
 
 
 @pytest.mark.parametrize("adapter", ["langchain", "llamaindex"])

@@ -15,8 +15,6 @@ from shared_core.evaluation.reading import read
 from shared_core.evaluation.sets import Question
 from shared_core.evaluation.times import read_time
 
-
-
 # ---------------------------------------------------------------------- LoCoMo and REALTALK
 
 
@@ -230,7 +228,13 @@ def test_each_set_is_told_by_its_shape(
 ) -> None:
     files = [locomo_file, realtalk_folder, memdaily_file, longmemeval_file, madial_folder]
     parts = read(files, noise=[10])
-    assert list(dict.fromkeys(part.set for part in parts)) == ["locomo", "realtalk", "memdaily", "longmemeval", "madial"]
+    assert list(dict.fromkeys(part.set for part in parts)) == [
+        "locomo",
+        "realtalk",
+        "memdaily",
+        "longmemeval",
+        "madial",
+    ]
 
 
 def test_a_limit_takes_conversations_from_all_over_the_file(memdaily_file: Path) -> None:

@@ -19,7 +19,9 @@ from shared_core.evaluation.tables import figure, losing, tables
 class Fixed(System):
     """Ranks as it is told; each message costs one token."""
 
-    def __init__(self, name: str, ranking: Sequence[str], *, peer: bool = False, fault: Exception | None = None) -> None:
+    def __init__(
+        self, name: str, ranking: Sequence[str], *, peer: bool = False, fault: Exception | None = None
+    ) -> None:
         self.name = name
         self.is_peer = peer
         self._ranking = list(ranking)
@@ -115,7 +117,9 @@ def test_figures_as_printed(name: str, value: float, text: str) -> None:
     assert figure(name, value) == text
 
 
-@pytest.mark.parametrize("kind", ["locomo_file", "realtalk_folder", "memdaily_file", "longmemeval_file", "madial_folder"])
+@pytest.mark.parametrize(
+    "kind", ["locomo_file", "realtalk_folder", "memdaily_file", "longmemeval_file", "madial_folder"]
+)
 def test_twinmem_and_its_controls_on_every_set(kind: str, request: pytest.FixtureRequest) -> None:
     embedder = load("hashing")
     for part in read([request.getfixturevalue(kind)], noise=[2]):

@@ -21,7 +21,6 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from pydantic import PrivateAttr
 
-
 # None before llama-index-core 0.14.9 or so; there a call stands in `additional_kwargs`, in OpenAI's form.
 ToolCallBlock: Any = getattr(types, "ToolCallBlock", None)
 ThinkingBlock: Any = getattr(types, "ThinkingBlock", None)
@@ -101,7 +100,9 @@ class ScriptedLLM(FunctionCallingLLM):
         rest = [block for block in message.blocks if not isinstance(block, TextBlock)]
         for end in range(1, len(text) + 1):
             blocks = [TextBlock(text=text[:end]), *rest]
-            yield ChatResponse(message=ChatMessage(role=message.role, blocks=blocks, additional_kwargs=kwargs), delta=text[end - 1])
+            yield ChatResponse(
+                message=ChatMessage(role=message.role, blocks=blocks, additional_kwargs=kwargs), delta=text[end - 1]
+            )
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Iterator[ChatResponse]:
         return self._stream(self._next(messages))

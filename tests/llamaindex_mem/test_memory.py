@@ -163,7 +163,7 @@ def test_li_fact_7_memories_go_into_the_last_user_message_also_behind_tool_resul
     found = memory.get(input="Where does Alice live?")
     assert [message.role.value for message in found] == ["user", "assistant", "tool"]
     assert "Alice lives in Lyon" in str(found[0].content)
-    assert found[1:] == [call, result]
+    assert found[1:] == [call("map", "1"), result]
 
 
 def test_li_insert_method_system_puts_memories_into_one_system_message(core: AgentMemory) -> None:

@@ -142,7 +142,7 @@ def test_records_that_came_from_each_other_do_not_loop(told: Scope) -> None:
 def test_clearing_a_session_keeps_the_facts_that_came_from_it_and_deleting_does_not(told: Scope) -> None:
     for verb, left in (("clear", {"fact"}), ("delete", set())):
         chat = told.session("s")
-        chat.add_messages([{"role": "user", "content": "I like tea", "id": "1"}])
+        chat.add_messages([{"role": "user", "content": "hello?", "id": "1"}])
         told.add("Alice likes tea", id="fact")
         link(told, "fact", ledger.turn_id("s", "1"))
         getattr(chat, verb)()
