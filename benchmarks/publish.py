@@ -12,12 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,15 @@ import report
 from shared_core.errors import MissingExtra
 from shared_core.evaluation import embedders, page, reading
 from shared_core.evaluation.machine import in_words
+from shared_core.evaluation.madial import OWN
 from shared_core.evaluation.run import PartResult, measure, systems_of
 from shared_core.evaluation.sets import Part
-from shared_core.evaluation.tables import losing
+from shared_core.evaluation.systems import OURS, Twinmem
+from shared_core.evaluation.tables import figure, losing, tables
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
-BLOCKS = ("locomo", "madial", "ablation", "scale")
+BLOCKS = ("locomo", "madial", "e5", "fit", "ablation", "scale")
 NOT_RUN = "*Not measured in this run.*"
 
 ABOUT: Mapping[str, str] = {
@@ -69,29 +73,96 @@ def aloud(text: str) -> None:
     print(text, flush=True)
 
 
-def measured(parts: Sequence[Part], say: Say, e5: bool) -> list[PartResult]:
-    """All systems on each part, with a row for e5 where it is installed."""
+def measured(parts: Sequence[Part], say: Say) -> list[PartResult]:
+    """All systems on each part."""
     default = embedders.load("default")
-    also = [found] if e5 and (found := _e5(say)) else []
     results = []
     for part in parts:
         started = time.perf_counter()
-        results.append(measure(part, systems_of(part, default, also=also), [default, *also]))
+        results.append(measure(part, systems_of(part, default), [default]))
         say(f"{part.name}: {time.perf_counter() - started:.0f} s")
     return results
 
 
-def _e5(say: Say) -> embedders.Shared | None:
+# ---------------------------------------------------------------------- the other embedder
+
+
+def with_e5(parts: Sequence[Part], seconds: float, say: Say) -> list[PartResult]:
+    """twinmem with both embedders on as much of each part as fits the time; nothing where e5 isn't installed."""
     try:
-        found = embedders.load("e5")
-        found.embed_query("ready?")
-        return found
+        default, e5 = embedders.load("default"), embedders.load("e5")
+        e5.embed_query("ready?")
     except MissingExtra as error:
-        say(f"no row for e5: {error}")
-        return None
+        say(f"no rows for e5: {error}")
+        return []
+    results = []
+    for part in parts:
+        started = time.perf_counter()
+        smaller = affordable(part, e5, seconds / len(parts))
+        systems = [Twinmem(default), Twinmem(e5, f"{OURS} with e5")]
+        results.append(measure(smaller, systems, [default, e5], budgets=()))
+        say(f"{part.name} with e5: {time.perf_counter() - started:.0f} s")
+    return results
+
+
+def affordable(part: Part, embedder: embedders.Shared, seconds: float) -> Part:
+    """As many conversations of a part as can be embedded in the time (or questions, where talks are the queries)."""
+    texts = [text for sample in part.samples for text in sample.turns.values()]
+    started = time.perf_counter()
+    embedder.embed_documents(texts[:: max(1, len(texts) // 20)])
+    each = (time.perf_counter() - started) / 20
+    forms = 4 if part.is_talk else 3  # texts that a query is embedded as, at most
+    share = seconds / (each * (len(texts) + forms * len(part.questions)))
+    if share >= 1:
+        return part
+    if part.is_talk:
+        samples = [replace(s, questions=s.questions[: max(1, int(len(s.questions) * share))]) for s in part.samples]
+        name = f"{part.name}, the first {sum(len(s.questions) for s in samples)} dialogues"
+    else:
+        samples = list(part.samples)[: max(1, int(len(part.samples) * share))]
+        name = f"{part.name}, the first {len(samples)} of {len(part.samples)} conversations"
+    return replace(part, samples=samples, name=name)
+
+
+def e5_block(found: Sequence[PartResult]) -> str:
+    """A table a part."""
+    return "\n\n".join(page.markdown(tables(each)[0]) for each in found) or NOT_RUN
 
 
 # ---------------------------------------------------------------------- what each step brings
+
+
+def stepwise(
+    locomo: Path, madial: Path, limit: int | None, only: Sequence[str], say: Say
+) -> tuple[dict[str, ablation.Row], str]:
+    """The ablation and the fit, side by side: neither takes times."""
+    started = time.perf_counter()
+    fitting = fit_started(locomo) if "fit" in only else None
+    rows = ablated(ablation.parts_of(locomo, madial, limit), say) if "ablation" in only else {}
+    if rows:
+        say(f"ablation: {time.perf_counter() - started:.0f} s")
+    left_out = fit_ended(fitting) if fitting is not None else ""
+    if fitting is not None:
+        say(f"fit: {time.perf_counter() - started:.0f} s")
+    return rows, left_out
+
+
+def fit_started(locomo: Path) -> subprocess.Popen[str]:
+    """train.py, which only prints; the weights stay as they are."""
+    line = [sys.executable, str(HERE / "train.py"), str(locomo)]
+    wide = {**os.environ, "COLUMNS": "160"}
+    return subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=wide
+    )
+
+
+def fit_ended(process: subprocess.Popen[str]) -> str:
+    """What it says about conversations under weights fitted without them."""
+    text, _ = process.communicate()
+    lines = [line.rstrip() for line in text.splitlines() if line.startswith(("left out", "as shipped"))]
+    if process.returncode or not lines:
+        return f"train.py gave no figures (exit code {process.returncode})."
+    return "```\n" + "\n".join(lines) + "\n```"
 
 
 def ablated(parts: Mapping[str, Part], say: Say) -> dict[str, ablation.Row]:
@@ -174,6 +245,25 @@ def speed_table(body: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------------- the page
 
 
+def in_short(found: Sequence[PartResult]) -> str:
+    """A line a part: twinmem beside the peer that is best at it."""
+    lines = [
+        "| set | questions | | R@1 | R@5 | R@10 | MRR | evidence in 2,000 tokens |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for each in found:
+        peers = {n: r for n, r in each.results.items() if not r.is_control and not n.startswith(OURS)}
+        best = max(peers, key=lambda name: peers[name].total()["R@10"], default=None)
+        for name in [OURS, *([best] if best else [])]:
+            row = each.results[name].total() | {"2000": each.results[name].context().get("2000")}
+            cells = [figure(k, row.get(k)) for k in ("R@1", "R@5", "R@10", "MRR", "2000")]
+            head = f"{each.part.name} | {each.n}" if name == OURS else " | "
+            lines.append(
+                f"| {head} | {f'**{name}**' if name == OURS else f'best peer: {name}'} | {' | '.join(cells)} |"
+            )
+    return "\n".join(lines) if found else NOT_RUN
+
+
 def part_block(found: Sequence[PartResult], where: Path, folder: Path) -> str:
     """Tables and plots of a set's parts; what loses comes once, at the end of the page."""
     blocks = []
@@ -202,30 +292,32 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 def run(
     locomo: Path, madial: Path, out: Path, only: Sequence[str] = BLOCKS, sizes: Sequence[int] = (1_000, 10_000, 100_000),
-    limit: int | None = None, e5: bool = True, say: Say = aloud, fitted: str = "",
+    limit: int | None = None, e5_seconds: float = 120, say: Say = aloud,
 ) -> Path:  # fmt: skip
     """Measure what is in `only` and write the page; blocks that are left out say so."""
     where, folder = page.places(out)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.png"):
         old.unlink()
-    found: dict[str, list[PartResult]] = {}
-    for name, path in (("locomo", locomo), ("madial", madial)):
-        if name in only:
-            found[name] = measured(reading.read([path], name, limit=limit), say, e5)
-    rows = body = None
-    if "ablation" in only:
-        started = time.perf_counter()
-        rows = ablated(ablation.parts_of(locomo, madial, limit), say)
-        say(f"ablation: {time.perf_counter() - started:.0f} s")
-    if "scale" in only:
-        body = speed(sizes, say)
+    parts = {
+        name: reading.read([path], name, limit=limit)
+        for name, path in (("locomo", locomo), ("madial", madial))
+        if name in only or "e5" in only
+    }
+    found = {name: measured(parts[name], say) for name in ("locomo", "madial") if name in only}
+    other: list[PartResult] = []
+    if "e5" in only:
+        own = [part for part in parts["madial"] if part.name.endswith(OWN)]
+        other = with_e5([*parts["locomo"], *own], e5_seconds, say)
+    rows, left_out = stepwise(locomo, madial, limit, only, say)
+    body = speed(sizes, say) if "scale" in only else None
     everything = [each for results in found.values() for each in results]
     values = {
         "environment": in_words(),
+        "short": in_short(everything),
         "weights": weights(),
-        "fitted": fitted
-        or "`benchmarks/train.py` fits them, and reports each conversation under weights that were fitted without it.",
+        "fit": left_out or NOT_RUN,
+        "e5": e5_block(other),
         "ablation": steps_table(rows) if rows else NOT_RUN,
         "scale": speed_table(body) if body else NOT_RUN,
         "losses": losses(everything, body),
@@ -235,7 +327,7 @@ def run(
         values[name] = part_block(found[name], where, folder) if name in found else NOT_RUN
     template = (HERE / "recall.template.md").read_text(encoding="utf-8")
     where.write_text(fill(template, values), encoding="utf-8")
-    figures = {"parts": [each.as_json() for each in everything], "ablation": rows, "speed": body}
+    figures = {"parts": [each.as_json() for each in [*everything, *other]], "ablation": rows, "speed": body}
     report.write_json(folder / "figures.json", figures)
     return where
 
@@ -262,13 +354,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=BLOCKS, default=list(BLOCKS), help="some blocks, for a try")
     parser.add_argument("--sizes", nargs="+", type=int, default=[1_000, 10_000, 100_000], help="records, for the speed")
     parser.add_argument("--limit", type=int, help="only so many conversations, for a try")
-    parser.add_argument("--e5", action=argparse.BooleanOptionalAction, default=True, help="a row for e5")
+    parser.add_argument("--e5-seconds", type=float, default=120, help="how long e5 may embed")
     options = parser.parse_args(arguments)
     started = time.perf_counter()
     written = run(
-        options.locomo, options.madial, options.out, options.only, options.sizes, options.limit, options.e5,
-    )  # fmt: skip
-    print(f"{written} in {time.perf_counter() - started:.0f} s")
+        options.locomo, options.madial, options.out, options.only, options.sizes, options.limit, options.e5_seconds
+    )
+    aloud(f"{written} in {time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,8 @@ def write(engine: Engine, tx: Transaction, scope: int, found: Found, now: int, e
     for turn, made in found:
         seq = tx.rows("seq_by_id", (scope, turn.id))[0][0]
         source = Source(seq, turn.id or "", by)
+        for item in made:
+            item.session = turn.session  # without a place in it: a fact is no part of the talk
         incoming += [Incoming(item, source) for item in made]
     if incoming:
         writer(engine, tx, scope, now, embedder).write(incoming)

@@ -38,8 +38,8 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def memory(clock: ManualClock) -> Iterator[AgentMemory]:
-    """A private memory in RAM, embedding by hashed words."""
-    with AgentMemory.open(embedder="hashing", clock=clock) as opened:
+    """A private memory in RAM, embedding by hashed words, that keeps what it is told and derives nothing."""
+    with AgentMemory.open(embedder="hashing", clock=clock, settings={"facts": {"extract": False}}) as opened:
         yield opened
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,12 +143,9 @@ class PartResult:
         return body
 
 
-def systems_of(
-    part: Part, embedder: Shared, *, ours: bool = True, peers: bool = True, also: Iterable[Shared] = ()
-) -> list[System]:
-    """What is measured by default; `also` are further embedders for rows of twinmem alone."""
+def systems_of(part: Part, embedder: Shared, *, ours: bool = True, peers: bool = True) -> list[System]:
+    """What is measured by default."""
     found: list[System] = [Twinmem(embedder)] if ours else []
-    found += [Twinmem(other, f"{OURS} with {other.name}") for other in also]
     found += [PeerSystem(peer(embedder)) for peer in (PEERS if peers else ())]
     found += [RandomOrder()]
     found += [WrongQuery(embedder, part)] if ours and len(part.questions) > 1 else []

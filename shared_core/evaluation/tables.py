@@ -78,7 +78,7 @@ def tables(found: PartResult) -> list[Table]:
     for level in found.levels:
         what = "" if level == TURNS else f", by {level}"
         columns = (*found.names(level), "n")
-        if len(ours.by_category(level)) > 1:
+        if len(ours.by_category(level)) > 1 and ours.by_category(level) != ours.by_group(level):
             rows = list(sorted_categories(ours, level).items())
             made.append(Table(f"{part.name}{what}: {OURS} by kind of question", columns, rows, first="kind"))
         groups = ours.by_group(level)

@@ -189,7 +189,7 @@ class ScopeIndex:
             rings = (before, after, *second)
             around = around + sum(lengths[ring] for ring in rings)
         live = np.flatnonzero(self["live"]) if self._dead else None
-        alone = np.flatnonzero(~placed)
+        alone = np.flatnonzero(~placed & (session < 0))
         group = session.copy()
         first = int(session.max(initial=-1)) + 1
         group[alone] = first + np.arange(len(alone))

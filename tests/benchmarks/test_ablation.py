@@ -112,7 +112,7 @@ def test_the_template_names_only_blocks_that_are_filled():
 
     text = (publish.HERE / "recall.template.md").read_text(encoding="utf-8")
     names = set(re.findall(r"\{(\w+)\}", text))
-    assert names == {*BLOCKS, "environment", "weights", "fitted", "losses", "commands"}
+    assert names == {*BLOCKS, "environment", "short", "weights", "losses", "commands"}
     filled = fill(text, dict.fromkeys(names, "X"))
     assert not re.search(r"\{\w+\}", filled)
     assert "| meaning |" in weights()
@@ -134,7 +134,7 @@ def test_the_page_of_a_small_run(sample, tmp_path, monkeypatch):
 
     monkeypatch.setattr(publish.page, "_plots", lambda found, folder: [])
     said = []
-    where = publish.run(sample, tmp_path, tmp_path / "docs" / "recall", only=["locomo"], e5=False, say=said.append)
+    where = publish.run(sample, tmp_path, tmp_path / "docs" / "recall", only=["locomo"], say=said.append)
     text = where.read_text(encoding="utf-8")
     assert "| twinmem |" in text
     assert "*Not measured in this run.*" in text

@@ -47,8 +47,8 @@ SCRIPT: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
 async def test_r75_async_verbs_give_what_the_sync_ones_give() -> None:
     clock = ManualClock()
     with (
-        AgentMemory.open(embedder=FixedEmbedder(), clock=clock) as one,
-        AgentMemory.open(embedder=AsyncFixedEmbedder(), clock=clock) as two,
+        AgentMemory.open(embedder=FixedEmbedder(), clock=clock, settings={"facts": {"extract": False}}) as one,
+        AgentMemory.open(embedder=AsyncFixedEmbedder(), clock=clock, settings={"facts": {"extract": False}}) as two,
     ):
 
         def parts(memory: AgentMemory) -> dict[str, Any]:

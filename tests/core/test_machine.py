@@ -41,7 +41,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.handles = [self.opened()]
 
     def opened(self) -> AgentMemory:
-        return AgentMemory.open(self.folder / "agent.db", embedder="hashing")
+        return AgentMemory.open(self.folder / "agent.db", embedder="hashing", settings={"facts": {"extract": False}})
 
     def scope(self, user: str) -> Scope:
         return self.handles[-1].scope(user=user)

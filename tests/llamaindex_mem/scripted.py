@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.memory import Memory
 from pydantic import PrivateAttr
 
 # None before llama-index-core 0.14.9 or so; there a call stands in `additional_kwargs`, in OpenAI's form.
@@ -27,6 +29,11 @@ ThinkingBlock: Any = getattr(types, "ThinkingBlock", None)
 VideoBlock: Any = getattr(types, "VideoBlock", None)
 
 needs_newer_blocks = pytest.mark.skipif(ToolCallBlock is None, reason="this core has no blocks for calls and thinking")
+
+needs_chat_store = pytest.mark.skipif(
+    "chat_store" not in inspect.signature(Memory.from_defaults).parameters,
+    reason="the Memory of this core takes no chat store of another's",
+)
 
 
 def call(name: str, id: str = "c1", **kwargs: Any) -> ChatMessage:

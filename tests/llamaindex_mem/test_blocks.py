@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from li_scripted import ScriptedLLM
+from li_scripted import ScriptedLLM, needs_chat_store
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import SimpleChatEngine
@@ -236,6 +236,7 @@ async def test_both_blocks_reach_the_model_through_memory_and_agent(
     assert "<recall>" in llm.told()
 
 
+@needs_chat_store
 async def test_a_block_over_the_same_conversation_as_the_chat_store_stores_nothing_twice(
     core: AgentMemory, llama_memory: Any
 ) -> None:

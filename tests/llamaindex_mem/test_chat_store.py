@@ -9,7 +9,7 @@ import pickle
 from typing import Any
 
 import pytest
-from li_scripted import ScriptedLLM, call
+from li_scripted import ScriptedLLM, call, needs_chat_store
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import SimpleChatEngine
@@ -228,6 +228,7 @@ async def test_li_14_a_message_is_deleted_by_its_place(database: AsyncTwinmemCha
     assert texts(await database.get_messages("k")) == ["b"]
 
 
+@needs_chat_store
 async def test_li_14_memory_never_stacks_its_text_in_what_we_stored(database: AsyncTwinmemChatStore) -> None:
     from llama_index.core.memory import InsertMethod, StaticMemoryBlock
 
@@ -241,6 +242,7 @@ async def test_li_14_memory_never_stacks_its_text_in_what_we_stored(database: As
     assert texts(await database.get_messages("k")) == ["hello"]
 
 
+@needs_chat_store
 async def test_li_12_llamaindex_memory_flushes_through_our_store(
     core: AgentMemory, database: AsyncTwinmemChatStore
 ) -> None:
@@ -260,6 +262,7 @@ async def test_li_12_llamaindex_memory_flushes_through_our_store(
     assert "question number 3" in str(later.get()[-1].content).split("</memories>")[0]
 
 
+@needs_chat_store
 async def test_li_32_c_d_concurrent_first_puts_lose_nothing(core: AgentMemory) -> None:
     database = AsyncTwinmemChatStore(memory=core, user="alice")
     memory = Memory.from_defaults(session_id="k", chat_store=database, tokenizer_fn=str.split)
@@ -267,6 +270,7 @@ async def test_li_32_c_d_concurrent_first_puts_lose_nothing(core: AgentMemory) -
     assert sorted(map(str, texts(await memory.aget_all()))) == sorted(f"m{n}" for n in range(20))
 
 
+@needs_chat_store
 def test_li_issue_25_sync_use_across_event_loops(database: AsyncTwinmemChatStore) -> None:
     memory = Memory.from_defaults(session_id="k", chat_store=database, tokenizer_fn=str.split)
     SimpleChatEngine.from_defaults(llm=ScriptedLLM(), memory=memory).chat("hi")

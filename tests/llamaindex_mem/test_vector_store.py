@@ -8,7 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
-from li_scripted import ScriptedLLM, call
+from li_scripted import ScriptedLLM, call, needs_chat_store
 from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
@@ -198,6 +198,7 @@ def test_an_index_over_it_needs_no_embedding_model_and_no_docstore(
     assert len(store.get_nodes()) == 4
 
 
+@needs_chat_store
 async def test_li_13_the_vector_memory_block_of_llamaindex_takes_it(core: AgentMemory) -> None:
     store = TwinmemVectorStore(memory=core, user="alice", collection="memory")
     for session in ("a", "b"):

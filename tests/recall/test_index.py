@@ -100,7 +100,7 @@ def test_r33_r34_an_index_kept_current_is_the_one_built_anew(monkeypatch: pytest
     monkeypatch.setattr(index_module, "_FEW_DEAD", 5 if seed % 2 else 1_000)  # with and without compaction
     monkeypatch.setattr(index_module, "_CHUNK", 3)
     chance = random.Random(seed)
-    settings = {"recall": {"exact_limit": 30 if seed == 5 else 1_000, "probes": 1_000}}
+    settings = {"facts": {"extract": False}, "recall": {"exact_limit": 30 if seed == 5 else 1_000, "probes": 1_000}}
     with AgentMemory.open(embedder=FixedEmbedder(dimensions=16), settings=settings) as memory:
         scope = memory.scope(user="alice")
         scope.add("first")

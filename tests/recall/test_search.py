@@ -428,10 +428,19 @@ def test_a_memory_in_the_other_language_is_not_pushed_aside_by_texts_that_merely
     scope = AgentMemory.open().scope(user="u")
     scope.session("s").add_messages(
         [
-            {"role": "user", "content": "I'm Wenjing. I moved from Hangzhou to Lisbon on 2 February, and live near Rossio."},
-            {"role": "user", "content": "Last week we took the train to Porto and met Ana and Rui for dinner on Saturday."},
+            {
+                "role": "user",
+                "content": "I'm Wenjing. I moved from Hangzhou to Lisbon on 2 February, and live near Rossio.",
+            },
+            {
+                "role": "user",
+                "content": "Last week we took the train to Porto and met Ana and Rui for dinner on Saturday.",
+            },
             {"role": "user", "content": "对了，有件事很重要：我对花生严重过敏，连花生油都不行。"},
-            {"role": "user", "content": "In May my friend Marta from Madrid will visit us for the Santo Antonio party."},
+            {
+                "role": "user",
+                "content": "In May my friend Marta from Madrid will visit us for the Santo Antonio party.",
+            },
         ]
     )
     assert "花生" in scope.search("Which food am I allergic to?", k=1)[0].record.text

@@ -21,7 +21,7 @@ from shared_core import AgentMemory
 
 path, seed, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 chance = random.Random(seed)
-memory = AgentMemory.open(path, embedder="hashing")
+memory = AgentMemory.open(path, embedder="hashing", settings={"facts": {"extract": False}})
 scope = memory.scope(user="alice")
 live = [record.id for record in scope.list(kinds=["fact"])]
 

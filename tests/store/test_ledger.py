@@ -16,7 +16,7 @@ from shared_core.store.rows import Draft, dump, instant, load, micros, moment
 
 @pytest.fixture
 def told() -> Iterator[Scope]:
-    with AgentMemory.open(embedder="hashing") as memory:
+    with AgentMemory.open(embedder="hashing", settings={"facts": {"extract": False}}) as memory:
         yield memory.scope(user="alice")
 
 
