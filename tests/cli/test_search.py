@@ -44,7 +44,7 @@ def test_search_says_what_the_library_says(run: Run, alice: Path) -> None:
     [
         (["--where", '{"role": "assistant"}', "-k", "1"], ["m2"]),
         (["--session", "monday", "--min-score", "0.99"], []),
-        (["--kind", "fact"], []),
+        (["--kind", "rule"], []),
     ],
 )
 def test_filters(run: Run, alice: Path, options: list[str], ids: list[str]) -> None:

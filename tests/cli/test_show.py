@@ -35,12 +35,12 @@ def test_the_newest_records_first(run: Run, facts: Path) -> None:
     found = run("show")
     assert found.out.splitlines()[0] == "fact: fact number twenty-nine"
     assert "fact number 9\n" not in found.out
-    assert "the newest 20 of 35 records; --limit 0 shows all" in found.err
+    assert "the newest 20 of 36 records; --limit 0 shows all" in found.err
 
 
 def test_limits_and_filters(run: Run, facts: Path) -> None:
     assert [line["id"] for line in run("show", "-n", "2", "--json").lines] == ["f29", "f28"]
-    assert len(run("show", "-n", "0", "--json").lines) == 35
+    assert len(run("show", "-n", "0", "--json").lines) == 36  # one fact was heard in the talk
     assert len(run("show", "-n", "0", "--kind", "turn", "--json").lines) == 5
     assert [line["id"] for line in run("show", "--where", '{"importance": {"$gt": 0.8}}', "--json").lines] == ["f29"]
 
@@ -98,7 +98,7 @@ def test_users_and_stats(run: Run, facts: Path) -> None:
     counted = run("stats", "--json").lines[0]
     assert list(counted) == ["database", "bytes", "embedder", "scopes", "total"]
     assert counted["embedder"] == {"name": "hashing", "dimensions": 64}
-    assert counted["scopes"][0]["by_kind"] == {"fact": 30, "turn": 5}
-    assert counted["total"]["records"] == 36
+    assert counted["scopes"][0]["by_kind"] == {"fact": 31, "turn": 5}
+    assert counted["total"]["records"] == 37
     assert [line for line in run("stats").out.splitlines() if line.startswith("total")]
     assert len(run("stats", "--user", "小明", "--json").lines[0]["scopes"]) == 1

@@ -16,9 +16,9 @@ Run = Callable[..., Any]
 def test_a_whole_database(run: Run, alice: Path) -> None:
     found = run("check")
     assert found.code == 0
-    assert "agent.db is whole: 5 records, 4 vectors." in found.out
+    assert "agent.db is whole: 6 records, 5 vectors." in found.out
     value = run("check", "--json").lines[0]
-    assert (value["ok"], value["records"], value["problems"], value["fixed"]) == (True, 5, [], 0)
+    assert (value["ok"], value["records"], value["problems"], value["fixed"]) == (True, 6, [], 0)  # five messages, and a fact heard in them
 
 
 def test_lost_vectors_are_found_and_made_again(run: Run, alice: Path) -> None:
@@ -31,7 +31,7 @@ def test_lost_vectors_are_found_and_made_again(run: Run, alice: Path) -> None:
     assert run("check", "--json").lines[0]["ok"] is False
     assert run("check", "--fix").code == 0
     assert run("check").code == 0
-    assert run("search", "river", "--json").lines[0]["record"]["message_id"] == "m1"
+    assert run("search", "river", "--kind", "turn", "--json").lines[0]["record"]["message_id"] == "m1"
 
 
 def test_a_file_that_is_no_database(run: Run) -> None:
@@ -44,10 +44,10 @@ def test_a_file_that_is_no_database(run: Run) -> None:
 
 def test_moving_to_another_embedder_and_back(run: Run, alice: Path) -> None:
     moved = run("reembed", "--json").lines[0]
-    assert (moved["was"], moved["embedder"], moved["embedded"]) == ("hashing", "use-multilingual-v3", 4)
-    assert run("search", "Where is my home?", "-k", "1", "--json").lines[0]["record"]["message_id"] == "m1"
+    assert (moved["was"], moved["embedder"], moved["embedded"]) == ("hashing", "use-multilingual-v3", 5)
+    assert run("search", "Which city did I move to?", "-k", "1", "--kind", "turn", "--json").lines[0]["record"]["message_id"] == "m1"
     assert "nothing to do" in run("reembed").out
-    assert "4 records embedded with hashing (was use-multilingual-v3)" in run("reembed", "-e", "hashing").out
+    assert "5 records embedded with hashing (was use-multilingual-v3)" in run("reembed", "-e", "hashing").out
 
 
 @pytest.mark.parametrize("verb", [["users"], ["stats"], ["check"], ["reembed"], ["show"], ["search", "x"]])
