@@ -1,9 +1,9 @@
-# Few verbs: setup, demo, test, lint, bench, clean. Each works on a fresh machine with Python 3.11 and make.
+# Few verbs: setup, demo, test, lint, matrix, bench, clean. Each works on a fresh machine with Python 3.11 and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint matrix bench clean
 
 setup: $(VENV)/.ready
 
@@ -23,6 +23,9 @@ lint: setup ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+matrix: setup ## each adapter with the oldest and newest of its framework, the other one absent; MATRIX=--short
+	$(BIN)/python tests/matrix.py $(MATRIX)
 
 bench: setup ## recall and speed on LOCOMO=file and MADIAL=folder; writes docs/recall.md, in 5 to 15 minutes
 	$(BIN)/python benchmarks/publish.py --locomo $(or $(LOCOMO),../shared/data/locomo-dev.json) \

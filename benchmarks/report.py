@@ -1,4 +1,7 @@
-"""What every benchmark prints and writes: one readable table, and a JSON file that says where it was measured."""
+"""What every benchmark prints and writes: one readable table, and a JSON file that says where it was measured.
+
+twinmem is imported inside functions only: scale.py measures how long that takes.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import table as rich_table
 from rich.console import Console
 
-from shared_core.evaluation import tables
-from shared_core.evaluation.machine import environment
-from shared_core.evaluation.run import PartResult
+if TYPE_CHECKING:
+    from shared_core.evaluation.run import PartResult
+    from shared_core.evaluation.tables import Table
 
 
 def console() -> Console:
@@ -23,6 +26,8 @@ def console() -> Console:
 
 def write_json(path: str | Path | None, body: Mapping[str, Any]) -> None:
     """Write `body` with `environment()` to `path`; nothing without a path. Figures are rounded to six digits."""
+    from shared_core.evaluation.machine import environment
+
     if path is not None:
         text = json.dumps(_rounded({**environment(), **body}), ensure_ascii=False, indent=2)
         Path(path).write_text(text + "\n", encoding="utf-8")
@@ -38,8 +43,10 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def table(each: tables.Table) -> rich_table.Table:
+def table(each: Table) -> rich_table.Table:
     """A table of figures; the best of each column in bold, its notes as further rows."""
+    from shared_core.evaluation.tables import figure
+
     out = rich_table.Table(title=each.title, title_justify="left", title_style="bold")
     out.add_column(each.first, no_wrap=True)
     for column in each.columns:
@@ -49,7 +56,7 @@ def table(each: tables.Table) -> rich_table.Table:
         cells = []
         for column in each.columns:
             value = row.get(column)
-            text = tables.figure(column, value)
+            text = figure(column, value)
             cells.append(f"[bold]{text}[/bold]" if value is not None and tops.get(column) == value else text)
         out.add_row(name, *cells)
     for name, note in each.notes.items():
@@ -59,6 +66,8 @@ def table(each: tables.Table) -> rich_table.Table:
 
 def show(out: Console, found: PartResult) -> None:
     """Print everything about a part, what loses last."""
+    from shared_core.evaluation import tables
+
     for each in tables.tables(found):
         out.print(table(each))
     lost = tables.losing(found)

@@ -490,9 +490,9 @@ class Scope(Changing):
                 seqs += [row[0] for row in tx.rows("derived_only_from", {"seqs": str(seqs)})]
             mask = allowed(index, now=now, kinds=kinds, where=where, session=number, exclude=seqs, as_of=as_of)
             count = max(4 * k, _SPARE) if min_score or by_mix or ages else k
-            mixed = is_mixed(index, kinds)
+            mixed = as_of is None and is_mixed(index, kinds)  # of the past, facts know more than turns
             ranking = rank(index, asked, mask, max(2 * count, _SPARE) if mixed else count)
-            ranking = folded(tx, index, ranking, count, current=as_of is None) if mixed else ranking
+            ranking = folded(tx, index, ranking, count) if mixed else ranking
             ordered = [int(seq) for seq in index["seq"][ranking.slots]]
             records = self._records(tx, ordered)
         hits = self._scored(asked, ranking, ordered, records, explain)

@@ -350,6 +350,8 @@ class Session:
                 return Receipt(count=0, at=instant(now))
             seqs = [each[0] for each in tx.rows("session_records", {"session": row[1]})]
             receipt = ledger.erase(tx, row[0], seqs, now, derived=derived)
+            if derived:  # what was told in another conversation too
+                tx.run("leave_session", {"session": row[1], "revision": ledger.bump(tx, row[0])})
             tx.run("drop_session" if derived else "reset_session", {"session": row[1]})
         engine.model.forget()
         return receipt

@@ -14,6 +14,7 @@ from shared_core.errors import MissingExtra
 # Okabe and Ito: told apart by colour-blind readers as well, and against white and near-black alike.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#A6761D")
 _MARKERS = "osD^vPX*"
+_QUIET = "#8b949e"
 _THEMES = {"": ("#ffffff", "#24292f", "#d0d7de"), "-dark": ("#0d1117", "#e6edf3", "#30363d")}
 
 
@@ -60,9 +61,9 @@ def curves(folder: Path, name: str, title: str, series: Sequence[Series], across
             for place, each in enumerate(series):
                 axes.plot(
                     range(len(each.values)), list(each.values.values()), label=each.name,
-                    color=_COLOURS[place % len(_COLOURS)], marker=_MARKERS[place % len(_MARKERS)],
+                    color=_QUIET if each.quiet else _COLOURS[place % len(_COLOURS)], marker=_MARKERS[place % len(_MARKERS)],
                     markersize=4 if place else 6, linewidth=2.6 if place == 0 else 1.3,
-                    linestyle=":" if each.quiet else "-", alpha=0.7 if each.quiet else 1.0,
+                    linestyle=":" if each.quiet else "-",
                 )  # fmt: skip
             places = list(series[0].values) if series else []
             axes.set_xticks(range(len(places)), places)

@@ -124,6 +124,8 @@ def losing(found: PartResult) -> list[str]:
     lost = found.loses()
     if not lost:
         return [f"nothing, against {len(rivals)} peers and controls"]
-    return [
-        f"{name}: {figure(name, ours)} against {figure(name, theirs)} of {other}" for name, other, ours, theirs in lost
-    ]
+    lines: dict[str, str] = {}
+    for name, other, own, theirs in lost:
+        against = f"{figure(name, theirs)} of {other}"
+        lines[name] = f"{lines[name]}, {against}" if name in lines else f"{name}: {figure(name, own)} against {against}"
+    return list(lines.values())

@@ -21,10 +21,13 @@ from shared_core.long_term.values import Answer, Relation
 _LONGEST = 500  # characters; what is longer asks more than one thing
 _UNPROVED = 0.5  # on the confidence of an answer that supposes something
 _PERSONAL = (
-    "works_at", "works_on", "lives_in", "born_in", "likes", "dislikes", "knows", "speaks", "studies", "studies_at",
-    "teaches", "married_to", "friend_of", "sibling_of", "colleague_of", "parent_of", "manages", "founded", "member_of",
+    "works_at", "works_on", "lives_in", "born_in", "likes", "prefers", "dislikes", "knows", "speaks", "studies",
+    "studies_at", "teaches", "manages", "founded", "wrote", "designed", "invented", "member_of",
 )  # fmt: skip
-_BETWEEN_PERSONS = ("married_to", "friend_of", "sibling_of", "colleague_of", "parent_of")
+_BETWEEN_PERSONS = (
+    "married_to", "husband", "wife", "friend_of", "sibling_of", "sister", "brother", "colleague_of", "parent_of",
+    "mother", "father", "son", "daughter",
+)  # fmt: skip
 _TABLE = frozenset(meaning.name for meaning in MEANINGS)
 _PERSONS = frozenset("person human man woman people somebody".split())
 _CHINESE_PERSONS = ("人", "员", "师", "家", "者", "生", "长")
@@ -159,6 +162,6 @@ def _may_be_person(known: Knowledge, node: int, *, doubtful: bool) -> bool:
         kind.endswith(_CHINESE_PERSONS) for kind in kinds
     ):
         return True
-    acts = any(known.closure.objects(meaning, node) for meaning in _PERSONAL)
+    acts = any(known.closure.objects(meaning, node) for meaning in (*_PERSONAL, *_BETWEEN_PERSONS))
     related = any(known.closure.subjects(meaning, node) for meaning in _BETWEEN_PERSONS)
     return acts or related or not (kinds or doubtful)

@@ -44,9 +44,8 @@ class Graph(Telling):
 
     def entity(self, name: str) -> Entity | None:
         """The entity of a name or alias; None if nothing is known of it."""
-        kept = shown(name) if isinstance(name, str) else ""
         with self._reading() as known:
-            node = known.lookup(kept)
+            node = known.lookup(_spelling(name))
             return None if node is None else known.entity(node)
 
     def entities(self) -> list[Entity]:
@@ -73,7 +72,7 @@ class Graph(Telling):
         if limit is not None and limit < 0:
             raise InvalidInput("limit is negative")
         with self._reading() as known:
-            node = known.lookup(shown(name))
+            node = known.lookup(_spelling(name))
             return [] if node is None else views.neighbours(known, node, predicate, inferred, limit)
 
     def paths(self, a: str, b: str, max_depth: int | None = None, *, limit: int | None = None) -> list[Path]:
@@ -88,7 +87,7 @@ class Graph(Telling):
         depth = _whole(settings.path_depth if max_depth is None else max_depth, "max_depth")
         most = _whole(settings.paths if limit is None else limit, "limit")
         with self._reading() as known:
-            start, end = known.lookup(shown(a)), known.lookup(shown(b))
+            start, end = known.lookup(_spelling(a)), known.lookup(_spelling(b))
             return [] if start is None or end is None else views.paths(known, start, end, depth, most)
 
     def subgraph(self, name: str, depth: int | None = None, *, limit: int | None = None) -> Subgraph | None:
@@ -103,7 +102,7 @@ class Graph(Telling):
         steps = _whole(settings.subgraph_depth if depth is None else depth, "depth")
         most = _whole(settings.subgraph_relations if limit is None else limit, "limit")
         with self._reading() as known:
-            node = known.lookup(shown(name))
+            node = known.lookup(_spelling(name))
             return None if node is None else views.subgraph(known, node, steps, most)
 
     def text(self, name: str, max_relations: int | None = None) -> str:
@@ -121,7 +120,7 @@ class Graph(Telling):
         settings = self._scope._live().settings.graph
         most = _whole(settings.text_relations if max_relations is None else max_relations, "max_relations")
         with self._reading() as known:
-            node = known.lookup(shown(name))
+            node = known.lookup(_spelling(name))
             return "" if node is None else views.text(known, node, most)
 
     def stats(self) -> GraphStats:
@@ -250,3 +249,10 @@ def _whole(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InvalidInput(f"{what} is a whole number from 0, not {value!r}")
     return value
+
+
+def _spelling(name: Any) -> str:
+    """A name as it would be kept; a blank one is simply nobody's."""
+    if not isinstance(name, str):
+        raise InvalidType(f"a name is a text, not {type(name).__name__}")
+    return shown(name)

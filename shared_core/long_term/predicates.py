@@ -40,6 +40,8 @@ class Form:
     turned: bool = False
 
 
+# Only words that can stand for each other go together: who asks for the author must not get the
+# designer, nor for a sister the brother.
 MEANINGS = (
     Meaning(
         "is_a",
@@ -48,11 +50,10 @@ MEANINGS = (
     ),
     Meaning(
         "uses",
-        "use|make use of|utilize|utilise|rely on|run on|adopt|build with|build on|power by|"
-        "使用|采用|用|运用|利用|用到|选用",
+        "use|make use of|utilize|utilise|run on|adopt|build with|build on|power by|使用|采用|用|运用|利用|用到|选用",
         inverse="use by|adopt by|utilize by",
     ),
-    Meaning("depends_on", "depend on|depend upon|require|need|依赖|依赖于|需要", inverse="need by|require by"),
+    Meaning("depends_on", "depend on|depend upon|rely on|require|need|依赖|依赖于|需要", inverse="need by|require by"),
     Meaning(
         "part_of",
         "part of|be part of|is part of|component of|module of|隶属于|隶属|是一部分|组成部分",
@@ -67,7 +68,9 @@ MEANINGS = (
         gives="employer|workplace|company|雇主|工作单位|单位|公司",
         given="employee|staff|worker|member of staff|员工|雇员|职员|职工",
     ),
-    Meaning("works_on", "work on|develop|maintain|负责开发|开发|研发|维护|从事", inverse="develop by|maintain by"),
+    Meaning("works_on", "work on|从事"),
+    Meaning("develops", "develop|开发|研发|负责开发", inverse="develop by", given="developer|开发者"),
+    Meaning("maintains", "maintain|维护", inverse="maintain by", given="maintainer|维护者"),
     Meaning(
         "lives_in",
         "live in|live at|live|reside in|reside at|reside|dwell in|住|住在|居住|居住在|居住于|定居|定居在|生活|生活在",
@@ -88,44 +91,45 @@ MEANINGS = (
         given="founder|co-founder|创始人|创办人|创立者",
     ),
     Meaning(
-        "made",
-        "make|create|build|write|design|produce|invent|制作|创作|编写|设计|制造|生产|发明",
-        inverse="make by|create by|build by|write by|design by|produce by|invent by",
-        given="maker|creator|author|designer|inventor|作者|设计者|发明者|制造商",
+        "made", "make|create|produce|制作|创作|制造|生产", inverse="make by|create by|produce by",
+        given="maker|creator|制造商|制作者",
     ),
+    Meaning("built", "build|建造|搭建", inverse="build by", given="builder|建造者"),
+    Meaning("wrote", "write|编写|撰写|写", inverse="write by", given="author|writer|作者"),
+    Meaning("designed", "design|设计", inverse="design by", given="designer|设计者|设计师"),
+    Meaning("invented", "invent|发明", inverse="invent by", given="inventor|发明者|发明人"),
     Meaning(
         "manages",
-        "manage|lead|head|supervise|direct|run|oversee|boss of|管理|领导|主管|负责|带领|主持",
+        "manage|lead|head|supervise|oversee|boss of|管理|领导|主管|负责|带领|主持",
         inverse="report to|manage by|lead by|supervise by|head by|汇报给|向汇报|归管",
         given="boss|manager|leader|supervisor|head|lead|老板|上司|经理|领导|主管|负责人|上级",
     ),
-    Meaning(
-        "owns", "own|possess|拥有|持有", inverse="belong to|own by|属于|归属|归属于", given="owner|主人|所有者|拥有者"
-    ),
-    Meaning("member_of", "member of|be member of|join|belong to team|加入|参加|是成员", given="member|成员|会员|队员"),
-    Meaning("likes", "like|love|enjoy|be fond of|prefer|adore|喜欢|爱|喜爱|热爱|爱好|偏爱|钟爱", gives="hobby|爱好"),
+    Meaning("owns", "own|possess|拥有|持有", inverse="own by", given="owner|主人|所有者|拥有者"),
+    Meaning("belongs_to", "belong to|属于|归属|归属于"),
+    Meaning("member_of", "member of|be member of|join|加入|是成员", given="member|成员|会员|队员"),
+    Meaning("likes", "like|love|enjoy|be fond of|adore|喜欢|爱|喜爱|热爱|爱好|钟爱", gives="hobby|爱好"),
+    Meaning("prefers", "prefer|更喜欢|偏爱", gives="preference|偏好"),
     Meaning("dislikes", "dislike|hate|detest|讨厌|厌恶|不喜欢|反感"),
-    Meaning("knows", "know|be acquainted with|认识|了解|熟悉"),
-    Meaning("speaks", "speak|会说|说|讲|会讲"),
-    Meaning("studies_at", "study at|attend|go to school at|enrol at|就读|就读于|上学|读书", gives="school|学校"),
-    Meaning("studies", "study|learn|major in|学习|学|主修|攻读", gives="major|专业"),
+    Meaning("knows", "know|be acquainted with|认识"),
+    Meaning("speaks", "speak|会说|会讲"),
+    Meaning("studies_at", "study at|go to school at|enrol at|就读|就读于|上学|读书", gives="school|学校"),
+    Meaning("studies", "study|learn|学习|学|攻读"),
     Meaning("teaches", "teach|教|教授|讲授", inverse="teach by", given="teacher|老师|教师"),
     Meaning(
-        "married_to",
-        "marry|marry to|be marry to|marriage to|结婚|和结婚|嫁给|娶",
-        gives="husband|wife|spouse|丈夫|妻子|老公|老婆|配偶|爱人",
-        symmetric=True,
+        "married_to", "marry|marry to|be marry to|marriage to|结婚|和结婚", gives="spouse|配偶|爱人", symmetric=True
     ),
+    Meaning("husband", "", gives="husband|丈夫|老公"),
+    Meaning("wife", "", gives="wife|妻子|老婆|太太"),
     Meaning("friend_of", "friend of|be friend with|friend with|是朋友", gives="friend|朋友|好友", symmetric=True),
-    Meaning("sibling_of", "sibling of", gives="sibling|brother|sister|哥哥|弟弟|姐姐|妹妹|兄弟|姐妹", symmetric=True),
-    Meaning("colleague_of", "colleague of|work with", gives="colleague|coworker|同事", symmetric=True),
-    Meaning(
-        "parent_of",
-        "parent of|father of|mother of|raise",
-        inverse="child of|son of|daughter of",
-        gives="child|son|daughter|孩子|儿子|女儿|子女",
-        given="parent|father|mother|dad|mum|mom|父亲|母亲|爸爸|妈妈|父母",
-    ),
+    Meaning("sibling_of", "", gives="sibling|兄弟姐妹", symmetric=True),
+    Meaning("colleague_of", "work with", gives="colleague|coworker|同事", symmetric=True),
+    Meaning("parent_of", "raise", gives="child|kid|孩子|子女", given="parent|父母"),
+    Meaning("mother", "", gives="mother|mum|mom|母亲|妈妈|妈"),
+    Meaning("father", "", gives="father|dad|父亲|爸爸|爸"),
+    Meaning("sister", "", gives="sister|姐妹"),
+    Meaning("brother", "", gives="brother|兄弟"),
+    Meaning("son", "", gives="son|儿子"),
+    Meaning("daughter", "", gives="daughter|女儿"),
     Meaning("causes", "cause|lead to|result in|导致|引起|造成", inverse="cause by|result from", given="cause|原因"),
 )  # fmt: skip
 
@@ -193,6 +197,7 @@ class Lexicon:
 
     verbs: dict[tuple[str, ...], Form]
     nouns: dict[tuple[str, ...], Form]
+    spelt: dict[str, Form]  # nouns whose stem is also a verb's: a manager is no "manage"
     chinese_verbs: dict[str, Form]
     chinese_nouns: dict[str, Form]
 
@@ -200,7 +205,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The table, indexed once."""
-    found = Lexicon({}, {}, {}, {})
+    found = Lexicon({}, {}, {}, {}, {})
     for meaning in MEANINGS:
         for phrases, turned, noun in (
             (meaning.verbs, False, False),
@@ -215,8 +220,19 @@ def lexicon() -> Lexicon:
                     chinese.setdefault(phrase if noun else bare(phrase), form)
                 else:
                     (found.nouns if noun else found.verbs).setdefault(lemmas(phrase), form)
-        found.verbs.setdefault(lemmas(meaning.name), Form(meaning.name))
+        if meaning.verbs:
+            found.verbs.setdefault(lemmas(meaning.name), Form(meaning.name))
+    _keep_spellings(found)
     return found
+
+
+def _keep_spellings(found: Lexicon) -> None:
+    verbs = {verb for meaning in MEANINGS for verb in _split(f"{meaning.verbs}|{meaning.inverse}")}
+    for meaning in MEANINGS:
+        for phrases, turned in ((meaning.gives, False), (meaning.given, True)):
+            for noun in _split(phrases):
+                if lemmas(noun) in found.verbs and noun not in verbs:
+                    found.spelt.update({noun: Form(meaning.name, turned), f"{noun}s": Form(meaning.name, turned)})
 
 
 @lru_cache(maxsize=50_000)
@@ -227,14 +243,17 @@ def meaning_of(key: str) -> Form:
     (Form(meaning='works_at', turned=False), True)
     >>> meaning_of("使用了").meaning, meaning_of("老板") == meaning_of("has_boss") == Form("manages", turned=True)
     ('uses', True)
-    >>> meaning_of("boss_of").turned, meaning_of("orbits").meaning
-    (False, 'orbits')
+    >>> meaning_of("boss_of").turned, meaning_of("manager").turned, meaning_of("orbits").meaning
+    (False, True, 'orbits')
     """
     table = lexicon()
     if has_unspaced(key):
         word = bare(key.replace("_", ""))
         return table.chinese_verbs.get(word) or table.chinese_nouns.get(word) or Form(key)
-    words = lemmas(key)
+    words, noun = lemmas(key), key.removeprefix("has_").removesuffix("_of")
+    if noun in table.spelt:
+        form = table.spelt[noun]
+        return Form(form.meaning, form.turned is not key.endswith("_of"))
     if words in table.verbs:
         return table.verbs[words]
     if len(words) > 1 and words[0] in ("is", "are", "be", "have"):

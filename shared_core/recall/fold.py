@@ -11,33 +11,34 @@ from shared_core.recall.index import KINDS, ScopeIndex
 from shared_core.recall.rank import Ranking
 from shared_core.values import Kind
 
-_FACT, _TURN = KINDS.index(Kind.FACT), KINDS.index(Kind.TURN)
+_TURN = KINDS.index(Kind.TURN)
+_READ = [KINDS.index(Kind.FACT), KINDS.index(Kind.EVENT)]
 
 
 def is_mixed(index: ScopeIndex, kinds: Collection[Kind] | None) -> bool:
-    """Whether facts and the turns they were read from may both be found."""
-    return (kinds is None or {Kind.FACT, Kind.TURN} <= set(kinds)) and bool((index["kind"] == _FACT).any())
+    """Whether turns may be found together with what was read from them."""
+    return (kinds is None or Kind.TURN in kinds) and bool(np.isin(index["kind"], _READ).any())
 
 
-def folded(tx: Transaction, index: ScopeIndex, ranking: Ranking, count: int, *, current: bool = True) -> Ranking:
-    """The first `count` of a ranking in which a turn stands in the place of what was read from it, if that is better.
+def folded(tx: Transaction, index: ScopeIndex, ranking: Ranking, count: int) -> Ranking:
+    """The first `count` of a ranking without what was read from turns, for which the turns stand.
 
-    The turn holds the fact in its own words, with what was said around it; beside it the fact would
-    only push another memory out. A fact whose turn is not among the ranked ones stays. With
-    `current` a turn all of whose facts were replaced comes right after what replaced them.
+    A turn holds the fact in its own words, with what was said around it: beside it, or in front of
+    it, the fact would push another memory out (measured on LoCoMo: 2 points of R@5). A fact that
+    was told directly, or outlived its turn, stays. A turn all of whose facts were replaced comes
+    right after what replaced them.
     """
     seqs = index["seq"][ranking.slots].tolist()
     kinds = index["kind"][ranking.slots]
-    facts = [seq for seq, kind in zip(seqs, kinds.tolist(), strict=True) if kind == _FACT]
     place_of = {seq: place for place, seq in enumerate(seqs)}
-    turn_of: dict[int, int] = {}
-    if facts and (kinds == _TURN).any():
-        for fact, source in tx.rows("links_of", {"seqs": str(facts)}):
-            if source in place_of:
-                turn_of[fact] = min(place_of[source], turn_of.get(fact, len(seqs)))
-    order = list(dict.fromkeys(turn_of.get(seq, place) for seq, place in place_of.items()))
-    if current and facts:
-        order = _newest_first(tx, seqs, order, {seq: turn_of.get(seq, place) for seq, place in place_of.items()})
+    facts = [seqs[place] for place in np.flatnonzero(np.isin(kinds, _READ))]
+    shown: dict[int, int] = {}  # by fact, the place of its best turn, or its own
+    for fact, source in tx.rows("links_of", {"seqs": str(facts)}) if facts else ():
+        shown[fact] = min(place_of.get(source, place_of[fact]), shown.get(fact, len(seqs)))
+    order = [place for seq, place in place_of.items() if seq not in shown]
+    if (kinds == _TURN).any():
+        for turn, successor in tx.rows("outdated_turns", {"seqs": str([seqs[place] for place in order])}):
+            _move_ahead(order, shown.get(successor, place_of.get(successor)), place_of[turn])
     order = order[:count]
     if order == list(range(len(seqs))):
         return ranking
@@ -46,15 +47,12 @@ def folded(tx: Transaction, index: ScopeIndex, ranking: Ranking, count: int, *, 
     return Ranking(ranking.slots[taken], ranking.values[taken], ranking.cosines[taken], parts)
 
 
-def _newest_first(tx: Transaction, seqs: list[int], order: list[int], shown: dict[int, int]) -> list[int]:
-    """The order with successors in front of the turns they made untrue, where both are in it."""
-    rows = tx.rows("outdated_turns", {"seqs": str([seqs[place] for place in order])})
-    places = {seq: place for place, seq in enumerate(seqs)}
-    for turn, successor in rows:
-        place = shown.get(successor)
-        if place is None or place == places[turn]:
-            continue
-        behind, ahead = order.index(places[turn]), order.index(place)
-        if ahead > behind:
-            order.insert(behind, order.pop(ahead))
-    return order
+def _move_ahead(order: list[int], place: int | None, of: int) -> None:
+    """Put a place right in front of another, unless it stands before it already."""
+    if place is None or place == of:
+        return
+    if place in order:
+        if order.index(place) < order.index(of):
+            return
+        order.remove(place)
+    order.insert(order.index(of), place)

@@ -188,7 +188,11 @@ class ScopeIndex:
             second = np.where(before >= 0, before[before], -1), np.where(after >= 0, after[after], -1)
             rings = (before, after, *second)
             around = around + sum(lengths[ring] for ring in rings)
-        live = np.flatnonzero(self["live"]) if self._dead else None
+        # What was read from a turn says what the turn says: counted once, it moves no mean and no spread.
+        read = ~placed & (session >= 0)
+        live = np.flatnonzero(self["live"] & ~read) if self._dead or read.any() else None
+        if live is not None and not len(live):
+            live = np.flatnonzero(self["live"])
         alone = np.flatnonzero(~placed & (session < 0))
         group = session.copy()
         first = int(session.max(initial=-1)) + 1

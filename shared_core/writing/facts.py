@@ -63,7 +63,7 @@ def _draft(fact: Extracted, turn: Draft, intake: Intake, now: int) -> Draft:
         entities=intake.entities(fact.entities),
         source=turn.source,
         role=turn.role,
-        name=turn.name,
+        name=None,
         importance=max(importance, _EXPLICIT) if fact.explicit else importance,
         confidence=fraction(fact.confidence, "confidence"),
         event_time=when,

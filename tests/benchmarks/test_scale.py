@@ -1,6 +1,10 @@
 """What feeds the speed benchmark, and the verdicts: an unfair bench would flatter us or the bare engines."""
 
+import json
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,3 +62,10 @@ def test_bare_rows_hold_what_a_record_holds(tmp_path):
 )
 def test_verdicts(figure, budget, verdict):
     assert Line(1000, "what", "", "", figure, budget).verdict == verdict
+
+
+def test_the_time_an_import_takes_is_not_that_of_a_second_import():
+    script = Path(__file__).parents[2] / "benchmarks" / "scale.py"
+    line = [sys.executable, str(script), "--child", "import"]
+    found = json.loads(subprocess.run(line, capture_output=True, check=True, timeout=120).stdout)
+    assert found["seconds"] > 0.005

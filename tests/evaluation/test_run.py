@@ -107,6 +107,8 @@ def test_what_loses_is_said_even_when_it_is_nothing(locomo_file: Path) -> None:
     lines = losing(worse)
     assert "R@1: .167 against .667 of good" in lines
     assert "context of 1 tokens: .167 against .667 of good" in lines
+    both = measure(part, [Fixed(OURS, ["D2:1"]), Fixed("a", ["D1:2"], peer=True), Fixed("b", ["D1:2"], peer=True)], [])
+    assert "R@1: .167 against .667 of a, .667 of b" in losing(both)
 
 
 @pytest.mark.parametrize(

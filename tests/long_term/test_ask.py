@@ -20,7 +20,8 @@ TOLD = [
     ("Carl", "manages", "Ann"), ("ACME", "located in", "Lyon"), ("Ann", "lives in", "Lyon"),
     ("Lyon", "is in", "France"), ("Ann", "likes", "tea"), ("user", "works at", "Globex"), ("ACME", "ceo", "Dana"),
     ("Ann", "founded", "ACME"), ("Eve", "married to", "Adam"), ("The Adams", "live in", "Rome"), ("C++", "is a", "language"),
-    ("Bob", "speaks", "C"),
+    ("Bob", "speaks", "C"), ("user", "manager", "Fay"), ("user", "brother", "Tim"), ("Frank", "wrote", "Dune"),
+    ("Gil", "employer", "Initech"), ("user", "attended", "Woodstock"), ("user", "likes", "jazz"),
 ]  # fmt: skip
 
 TOLD_IN_CHINESE = [
@@ -29,6 +30,7 @@ TOLD_IN_CHINESE = [
     ("张伟", "喜欢", "茶"), ("李娜", "管理", "张伟"), ("张伟", "住在", "深圳"), ("深圳", "位于", "广东"),
     ("李娜", "创立", "星河公司"), ("我", "工作于", "星河公司"), ("张伟", "使用", "RocketMQ"), ("张伟", "是", "工程师"),
     ("李娜", "指导", "王芳"), ("应用商店", "是", "应用"), ("应用商店", "用了", "MySQL"), ("小明", "丈夫", "小刚"),
+    ("我", "母亲", "王兰"), ("我", "哥哥", "大伟"),
 ]  # fmt: skip
 
 
@@ -84,7 +86,14 @@ def chinese(scope: Scope) -> Scope:
         ("What does Ann like?", {"tea"}),
         ("Where do I work?", {"Globex"}),
         ("Who is Adam married to?", {"Eve"}),
-        ("Who is Eve's husband?", {"Adam"}),
+        ("Who is Eve's spouse?", {"Adam"}),
+        ("Who is my manager?", {"Fay"}),
+        ("Who is my boss?", {"Fay"}),
+        ("Who manages me?", {"Fay"}),
+        ("Who is my brother?", {"Tim"}),
+        ("Who is the author of Dune?", {"Frank"}),
+        ("Who wrote Dune?", {"Frank"}),
+        ("Who is Gil's employer?", {"Initech"}),
         ("Does Alpha use RabbitMQ?", {"yes"}),
         ("Is RabbitMQ used by Alpha?", {"yes"}),
         ("Is RabbitMQ a message queue?", {"yes"}),
@@ -134,7 +143,8 @@ def test_b6_english_questions_are_answered(english: Scope, question: str, expect
         ("我在哪里工作？", {"星河公司"}),
         ("RocketMQ是什么？", {"消息队列"}),
         ("小明的丈夫是谁？", {"小刚"}),
-        ("小刚的妻子是谁？", {"小明"}),
+        ("我的母亲是谁？", {"王兰"}),
+        ("谁是我的妈妈？", {"王兰"}),
         ("凤凰用了RocketMQ吗？", {"是"}),
         ("凤凰有没有用消息队列？", {"是"}),
         ("张伟是不是在腾讯工作？", {"是"}),
@@ -156,7 +166,8 @@ def test_b6_chinese_questions_are_answered(chinese: Scope, question: str, expect
         "When did Ann found ACME?", "Why does Alpha use RabbitMQ?", "How does Alpha use RabbitMQ?",
         "Who does Ann like?", "What is the meaning of life?", "Who founded Lyon?", "Where does Adam live?",
         "Who speaks C++?", "What does C++ use?", "Who works where?", "Is Alpha a database?", "Does RabbitMQ use Alpha?",
-        "Which old projects use RabbitMQ?", "Who mentored Ann?", "Who is my boss?", "Who used to work at ACME?",
+        "Which old projects use RabbitMQ?", "Who mentored Ann?", "Who is my sister?", "Who is my mother?", "Who is Eve's husband?", "Who designed Dune?",
+        "Who built Dune?", "Where do I study?", "What do I prefer?", "Who is Tim's sister?", "Who works at Gil?", "Who used to work at ACME?",
         "Ann works at ACME.", "Which projects without RabbitMQ use PostgreSQL?", "x" * 5_000,
     ],
 )  # fmt: skip
@@ -170,7 +181,7 @@ def test_b6_english_questions_it_can_not_answer_get_nothing(english: Scope, ques
         "张伟民在哪里工作？", "谁在腾讯云工作？", "谁不喜欢茶？", "哪些项目没有用消息队列？", "哪些项目没用MySQL？",
         "张伟什么时候开始工作？", "张伟为什么喜欢茶？", "张伟怎么工作？", "哪些客户用了消息队列？", "哪些项目用了Kafka？",
         "麒麟用了消息队列吗？", "麒麟有没有用消息队列？", "李娜在哪里工作？", "谁创立了腾讯？", "MySQL用了麒麟吗？",
-        "张伟喜欢谁？", "张伟和李娜在哪里工作？", "谁在哪里工作？", "生命的意义是什么？", "我的老板是谁？", "张伟在腾讯工作。",
+        "张伟喜欢谁？", "张伟和李娜在哪里工作？", "谁在哪里工作？", "生命的意义是什么？", "我的老板是谁？", "我的父亲是谁？", "我的姐姐是谁？", "小刚的妻子是谁？", "张伟在腾讯工作。",
         "张伟以前在哪里工作？", "哪些旧项目用了MySQL？", "谁曾经喜欢茶？", "你好",
     ],
 )  # fmt: skip

@@ -278,6 +278,15 @@ def test_b4_bad_input_is_refused_before_anything_is_written(
     assert scope.graph.entities() == []
 
 
+@pytest.mark.parametrize("verb", ["entity", "neighbours", "subgraph", "text"])
+def test_b4_a_name_that_is_no_text_is_refused_and_a_blank_one_is_nobody_s(scope: Scope, verb: str) -> None:
+    scope.graph.add("Ann", "likes", "tea")
+    with pytest.raises(InvalidType):
+        getattr(scope.graph, verb)(7)
+    assert not getattr(scope.graph, verb)(" ")
+    assert not getattr(scope.graph, verb)("\ud83d")
+
+
 def test_b4_the_redactor_sees_names_and_attributes() -> None:
     settings = {"redactor": lambda text: text.replace("secret", "***")}
     with AgentMemory.open(embedder="hashing", settings=settings) as memory:
@@ -342,7 +351,8 @@ def test_b4_a_forked_child_builds_a_graph_of_its_own(path: Path) -> None:
         finally:
             free.set()
             thread.join()
-            child.join(30)
+            child.join(5)
+            child.kill()
 
 
 def test_b4_threads_write_and_read_one_graph(path: Path) -> None:

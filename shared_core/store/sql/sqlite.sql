@@ -61,7 +61,10 @@ WHERE session = :session AND kind = 'turn' AND role = 'system' AND position < co
     ORDER BY position LIMIT 1), 9223372036854775807)
 ORDER BY position;
 -- name: session_records
-SELECT seq, id FROM record WHERE session = :session ORDER BY position;
+SELECT seq, id FROM record WHERE session = :session AND NOT EXISTS (SELECT 1 FROM provenance WHERE record = record.seq)
+ORDER BY position;
+-- name: leave_session
+UPDATE record SET session = NULL, revision = :revision WHERE session = :session;
 
 -- name: insert_plain
 INSERT INTO record (scope, id, kind, text, source, importance, confidence, metadata, digest, words, shape, revision,
