@@ -15,8 +15,8 @@ from shared_core.short_term.tokens import shorten
 from shared_core.values import Context, Hit, Message, Record, Section
 
 HEADINGS = {
-    "en": {"memories": "Relevant memories", "recent": "Recent conversation"},
-    "zh": {"memories": "相关记忆", "recent": "最近的对话"},
+    "en": {"profile": "About the user", "memories": "Relevant memories", "recent": "Recent conversation"},
+    "zh": {"profile": "关于用户", "memories": "相关记忆", "recent": "最近的对话"},
 }
 ROLES = {
     "en": {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"},
@@ -32,6 +32,7 @@ class Part:
     name: str
     hits: list[Hit] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
 
 def language(query: str, talk: Iterable[Message]) -> str:
@@ -53,8 +54,11 @@ def assemble(parts: list[Part], max_tokens: int, tongue: str, count: TokenCounte
     hits = next((part.hits for part in parts if part.name == "memories"), [])
     talk = _section("recent", [spoken(message, tongue) for message in recent], tongue, count, max_tokens)
     room = max_tokens - (talk.tokens if talk else 0)
+    lines = next((part.lines for part in parts if part.name == "profile"), [])
+    known = _fenced("profile", lines, tongue, count, room)
+    room -= known.tokens if known else 0
     memories, chosen = _memories(hits, room, tongue, count)
-    sections = tuple(section for section in (memories, talk) if section is not None)
+    sections = tuple(section for section in (known, memories, talk) if section is not None)
     text = "\n\n".join(_whole(section) for section in sections)
     return Context(text=text, messages=tuple(recent), hits=tuple(chosen), sections=sections, tokens=count(text))
 
@@ -71,6 +75,20 @@ def _section(name: str, lines: list[str], tongue: str, count: TokenCounter, most
     room = most - count(f"## {heading}\n") - 1
     if count(text) > room:
         text = shorten(text, max(room, 1), count)
+    return Section(name=name, heading=heading, text=text, tokens=count(f"## {heading}\n{text}") + 1)
+
+
+def _fenced(name: str, lines: list[str], tongue: str, count: TokenCounter, most: int) -> Section | None:
+    """Lines inside the fence, as many as fit; what a profile says is data too."""
+    heading = HEADINGS[tongue][name]
+    kept: list[str] = []
+    for line in map(_inert, lines):
+        text = "\n".join([FENCE[0], *kept, line, FENCE[1]])
+        if count(f"## {heading}\n{text}") + 1 <= most:
+            kept.append(line)
+    if not kept:
+        return None
+    text = "\n".join([FENCE[0], *kept, FENCE[1]])
     return Section(name=name, heading=heading, text=text, tokens=count(f"## {heading}\n{text}") + 1)
 
 

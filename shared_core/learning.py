@@ -132,6 +132,12 @@ def owe(tx: Transaction, scope: int, turns: Sequence[Draft], now: int) -> None:
             tx.run("add_pending", (scope, turn.session, seq, _WORK, now))
 
 
+def owed(engine: Engine) -> list[tuple[str, str]]:
+    """The users and agents of whose turns the LLM has some still to read."""
+    with engine.store.look() as tx:
+        return [(row[0], row[1]) for row in tx.rows("pending_scopes", {"work": _WORK})]
+
+
 def resume(scope: Scope) -> Steps[int]:
     """Let the LLM read what it owes; how many turns are done with.
 

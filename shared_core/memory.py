@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from shared_core import learning
 from shared_core.engine import Engine, Options, Progress
 from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
 from shared_core.ports import Clock, Transaction
@@ -230,8 +231,12 @@ class AgentMemory:
     # ------------------------------------------------------------------ upkeep
 
     def flush(self) -> None:
-        """Write what waits in memory; what a verb has returned is written already."""
-        self._live().flush()
+        """Write what waits in memory, and let the LLM read the turns it still owes; what a verb has returned is written."""
+        engine = self._live()
+        engine.flush()
+        if learning.asks_llm(engine):
+            for user, agent in learning.owed(engine):
+                self.scope(user=user, agent=agent).resume()
 
     def purge(self) -> bool:
         """Overwrite what erased records left in free pages; False while a reader blocks it."""

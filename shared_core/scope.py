@@ -29,6 +29,7 @@ from shared_core.writing.intake import cut, digest, fraction, identifier, kind_o
 
 if TYPE_CHECKING:
     from shared_core.long_term.graph import Graph
+    from shared_core.long_term.profile import Profile
     from shared_core.session import Session
 
 _ORDERS = ("created_at", "updated_at", "event_time", "importance", "confidence", "seen", "id")
@@ -230,6 +231,8 @@ class Scope(Changing):
             changed.vector = vector
             number = engine.claim_embedder(tx) if "text" in given else None
             ledger.change(tx, scope, seq, changed, now, number)
+            if changed.triple != item.triple or changed.text != item.text:
+                learning.writer(engine, tx, scope, now, number).retell(seq, item, changed)
             before = {name: getattr(item, name) for name in given if name in ("text", "importance", "type", "pinned")}
             ledger.audit(tx, scope, id, "updated", now, {"changed": sorted(given), "before": before})
             return self._records(tx, [seq])[seq]
@@ -568,6 +571,13 @@ class Scope(Changing):
         from shared_core.long_term.graph import Graph
 
         return Graph(self)
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of the user as a person, in a few lines to be seen and edited (B9)."""
+        from shared_core.long_term.profile import Profile
+
+        return Profile(self)
 
     def sessions(self) -> Names:
         """The ids of the conversations, oldest first."""

@@ -191,6 +191,12 @@ class Session:
         found = tx.rows("find_session", {"scope": scope, "name": self.id})
         return (scope, found[0][0]) if found else None
 
+    def _about(self, max_tokens: int, tongue: str) -> tuple[list[str], list[str]]:
+        """The profile within its share of a context, and the ids of the lines the user wrote."""
+        settings = self._scope._live().settings.profile
+        most = min(settings.max_tokens, int(settings.share * max_tokens))
+        return self._scope.profile.within(most, tongue) if most else ([], [])
+
     def _number(self, tx: Transaction) -> int | None:
         row = self._row(tx)
         return None if row is None else row[1]
@@ -302,14 +308,15 @@ class Session:
             excluded += [record for _, record, message in turns if message is asked[-1]]
         if isinstance(query, str):
             excluded += [record for _, record, message in turns[-1:] if message.text == query]
+        tongue = language(query if isinstance(query, str) else "", talk)
+        about, written = self._about(max_tokens, tongue)
         hits = []
         if asked:
             # A line of the context takes at least `_SHORTEST` tokens; no more are looked for than could fit.
             fitting = max(_FEW, max_tokens // _SHORTEST)
             most = min(engine.settings.context.memories if k is None else k, fitting, engine.settings.limits.k)
-            hits = yield from scope._search(asked, k=most, exclude=excluded)
-        tongue = language(query if isinstance(query, str) else "", talk)
-        parts = [Part("memories", hits=hits), Part("recent", messages=recent)]
+            hits = yield from scope._search(asked, k=most, exclude=[*excluded, *written])
+        parts = [Part("profile", lines=about), Part("memories", hits=hits), Part("recent", messages=recent)]
         return assemble(parts, max_tokens, tongue, engine.count)
 
     context, acontext = both(_context)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 S = TypeVar("S")
@@ -80,14 +81,12 @@ def _named(twin: Callable[..., Any], verb: Callable[..., Any], name: str, what: 
     twin.__name__ = name
     twin.__qualname__ = verb.__qualname__.replace(verb.__name__, name)
     twin.__annotations__ = {**verb.__annotations__, "return": what}
-    del twin.__wrapped__  # type: ignore[attr-defined]
-    twin.__signature__ = _signature(verb, what)  # type: ignore[attr-defined]
-
-
-def _signature(verb: Callable[..., Any], what: Any) -> Any:
-    import inspect
-
-    return inspect.signature(verb).replace(return_annotation=what)
+    # What `inspect.signature` reads: the verb's parameters with what the twin returns. Making the
+    # signature itself here would cost every import a tenth of a second.
+    assert isinstance(verb, FunctionType)
+    shown = FunctionType(verb.__code__, verb.__globals__, name, verb.__defaults__, verb.__closure__)
+    shown.__kwdefaults__, shown.__annotations__ = verb.__kwdefaults__, twin.__annotations__
+    twin.__wrapped__ = shown  # type: ignore[attr-defined]
 
 
 def both(

@@ -41,7 +41,7 @@ class Triple(NamedTuple):
 
 
 class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 class Record(_Value):

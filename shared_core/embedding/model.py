@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shared_core.embedding.pieces import pieces
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.ports import AsyncEmbedder
-from shared_core.recall.dense import Floats, normalised
+from shared_core.recall.arrays import Floats, NDArray
+from shared_core.recall.dense import normalised
 from shared_core.settings import Settings
 from shared_core.steps import Call, Steps
 

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from shared_core.recall.index import ALWAYS, KINDS, STATUSES, Mask, ScopeIndex
+from shared_core.recall.arrays import Mask
+from shared_core.recall.index import ALWAYS, KINDS, STATUSES, ScopeIndex
 from shared_core.recall.where import Where, names
 from shared_core.values import Kind, Status
 

@@ -7,9 +7,8 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from shared_core.recall.arrays import Floats, NDArray
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
            "november", "december")  # fmt: skip

@@ -11,13 +11,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shared_core.errors import MissingExtra
+from shared_core.recall.arrays import Floats, NDArray, Slots
 from shared_core.recall.growing import Column
-
-Floats = NDArray[np.float32]
-Rows = NDArray[np.int64]
 
 _TINY, _HUGE = 1e-30, 1e30
 _SELECTIVE = 0.1  # a filter that keeps less than this share goes the exact way, row by row
@@ -33,7 +30,7 @@ class DenseIndex(Protocol):
 
     @property
     def size(self) -> int:
-        """Rows added so far, removed ones included."""
+        """Slots added so far, removed ones included."""
         ...
 
     def add(self, vectors: Floats) -> None:
@@ -44,15 +41,15 @@ class DenseIndex(Protocol):
         """Take one row out of every later search."""
         ...
 
-    def keep(self, rows: Rows) -> None:
+    def keep(self, rows: Slots) -> None:
         """Renumber: only these rows stay, in this order."""
         ...
 
-    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_] | None) -> tuple[Rows, Floats]:
+    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_] | None) -> tuple[Slots, Floats]:
         """At most `count` live rows with the highest cosine, best first; `allowed` filters before the cut."""
         ...
 
-    def similarities(self, query: Floats, rows: Rows) -> Floats:
+    def similarities(self, query: Floats, rows: Slots) -> Floats:
         """The inner product of a query with each of these rows."""
         ...
 
@@ -60,7 +57,7 @@ class DenseIndex(Protocol):
         """The inner product of a query with every row, removed ones included."""
         ...
 
-    def vectors(self, rows: Rows) -> Floats:
+    def vectors(self, rows: Slots) -> Floats:
         """A copy of these rows."""
         ...
 
@@ -82,7 +79,7 @@ class NumpyIndex:
         found: Floats = self._vectors @ query
         return found
 
-    def vectors(self, rows: Rows) -> Floats:
+    def vectors(self, rows: Slots) -> Floats:
         return self._vectors[rows]
 
     def add(self, vectors: Floats) -> None:
@@ -92,16 +89,16 @@ class NumpyIndex:
     def remove(self, row: int) -> None:
         self._live.values[row] = False
 
-    def keep(self, rows: Rows) -> None:
+    def keep(self, rows: Slots) -> None:
         self._vectors = self._vectors[rows]
         self._live.keep(rows)
 
-    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_] | None) -> tuple[Rows, Floats]:
+    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_] | None) -> tuple[Slots, Floats]:
         mask = self._live.values if allowed is None else self._live.values & allowed
         rows = np.flatnonzero(mask)
         return best(rows, self._vectors[rows] @ query, count)
 
-    def similarities(self, query: Floats, rows: Rows) -> Floats:
+    def similarities(self, query: Floats, rows: Slots) -> Floats:
         found: Floats = self._vectors[rows] @ query
         return found
 
@@ -128,7 +125,7 @@ class FaissIndex:
     def exact(self) -> bool:
         return self._lists is None
 
-    def vectors(self, rows: Rows) -> Floats:
+    def vectors(self, rows: Slots) -> Floats:
         return self._matrix()[rows]
 
     def scores(self, query: Floats) -> Floats:
@@ -176,7 +173,7 @@ class FaissIndex:
             self._live.values[row] = False
             self._dead += 1
 
-    def keep(self, rows: Rows) -> None:
+    def keep(self, rows: Slots) -> None:
         vectors = np.ascontiguousarray(self._matrix()[rows])
         self._flat = self._faiss.IndexFlatIP(self._dimensions)
         self._flat.add(vectors)
@@ -186,7 +183,7 @@ class FaissIndex:
         if self.size > self._exact_limit:
             self._build_lists()
 
-    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_] | None) -> tuple[Rows, Floats]:
+    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_] | None) -> tuple[Slots, Floats]:
         mask = allowed
         if self._dead:
             mask = self._live.values if allowed is None else self._live.values & allowed
@@ -213,12 +210,12 @@ class FaissIndex:
         found = rows[0] >= 0
         return rows[0][found], scores[0][found]
 
-    def similarities(self, query: Floats, rows: Rows) -> Floats:
+    def similarities(self, query: Floats, rows: Slots) -> Floats:
         found: Floats = self._matrix()[rows] @ query
         return found
 
 
-def best(rows: Rows, scores: Floats, count: int) -> tuple[Rows, Floats]:
+def best(rows: Slots, scores: Floats, count: int) -> tuple[Slots, Floats]:
     """The `count` rows with the highest scores, best first, ties in the order of rows."""
     if len(rows) > count:
         top = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, np.int64)

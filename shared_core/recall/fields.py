@@ -12,13 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shared_core.recall.arrays import Mask, NDArray
 from shared_core.recall.growing import Column
 from shared_core.recall.where import MISSING, Test, Where, evaluate, value_of
 from shared_core.values import Record
-
-Mask = NDArray[np.bool_]
 
 _CONDITIONS = 64  # conditions on one key whose outcome for each distinct value is kept
 

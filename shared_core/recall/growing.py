@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shared_core.recall.arrays import NDArray
 
 
 class Column:

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shared_core.recall.arrays import Floats, Mask, NDArray, Slots
 from shared_core.recall.dense import DenseIndex, FaissIndex
 from shared_core.recall.fields import Fields
 from shared_core.recall.growing import Column
@@ -22,10 +22,6 @@ from shared_core.recall.lexical import LexicalIndex
 from shared_core.recall.text import ENDS_ASKING, query_terms
 from shared_core.settings import Recall
 from shared_core.values import Kind, Status
-
-Slots = NDArray[np.int64]
-Floats = NDArray[np.float32]
-Mask = NDArray[np.bool_]
 
 KINDS = tuple(Kind)
 STATUSES = tuple(Status)

@@ -11,12 +11,9 @@ k1 = 1.2 and b = 0.4: turns of talk are short, so their length says little.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shared_core.recall.arrays import Floats, NDArray, Slots
 from shared_core.recall.growing import Column
-
-Floats = NDArray[np.float32]
-Slots = NDArray[np.int64]
 
 K1 = 1.2
 B = 0.4

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shared_core.recall.index import Mask, ScopeIndex, Slots
-
-Floats = NDArray[np.float32]
+from shared_core.recall.arrays import Floats, Mask, Slots
+from shared_core.recall.index import ScopeIndex
 
 _SAME = 1e-6  # cosines nearer than this are equal: float32 gives no more
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shared_core.errors import InvalidType, LimitExceeded
+from shared_core.recall.arrays import Floats
 from shared_core.recall.dates import Asked, asked_dates
 from shared_core.recall.forms import first_person, statements
 from shared_core.recall.text import clean, has_words, pack, query_terms, term_id
@@ -19,7 +19,6 @@ from shared_core.settings import Settings
 from shared_core.values import Message, as_message
 
 Query = str | Sequence[Message | Mapping[str, Any]]
-Vector = NDArray[np.float32]
 
 _FADING = 0.8  # what a word loses in weight with each message said since
 _ANSWERED = 0.5  # weight of the assistant's words against the user's
@@ -64,11 +63,11 @@ class Question:
     asks_how_many: bool = False
     asks_which: bool = False
     names_speakers: bool = False
-    lead: Vector | None = None
-    for_turns: Vector | None = None
-    for_facts: Vector | None = None
+    lead: Floats | None = None
+    for_turns: Floats | None = None
+    for_facts: Floats | None = None
 
-    def embedded(self, vectors: Sequence[Vector]) -> None:
+    def embedded(self, vectors: Sequence[Floats]) -> None:
         """Take in the vectors of `views`, in their order."""
         self.lead = vectors[0]
         self.for_turns = _together(vectors, [view.turns for view in self.views])
@@ -167,9 +166,9 @@ def _merged(views: list[View]) -> list[View]:
     return list(merged.values())
 
 
-def _together(vectors: Sequence[Vector], shares: Sequence[float]) -> Vector:
+def _together(vectors: Sequence[Floats], shares: Sequence[float]) -> Floats:
     """The direction of a weighted sum of unit vectors."""
     total = np.asarray(shares, np.float32) @ np.stack(vectors)
     length = float(np.sqrt(total @ total))
-    unit: Vector = total / np.float32(length) if length > 1e-9 else total
+    unit: Floats = total / np.float32(length) if length > 1e-9 else total
     return unit

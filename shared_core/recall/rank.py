@@ -12,16 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shared_core.recall.arrays import Floats, Mask, NDArray, Slots
 from shared_core.recall.dates import nearness
 from shared_core.recall.dense import best
-from shared_core.recall.index import Layout, Mask, ScopeIndex, Slots
+from shared_core.recall.index import Layout, ScopeIndex
 from shared_core.recall.lexical import K1, B
 from shared_core.recall.question import Question
 from shared_core.recall.text import ASKS, NAMES, NUMBERS, TEMPORAL
-
-Floats = NDArray[np.float32]
 
 WEIGHTS: Mapping[str, float] = {
     "meaning": 0.28,

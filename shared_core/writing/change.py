@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from shared_core.context import language
 from shared_core.errors import InvalidInput
-from shared_core.long_term import entities, relations
-from shared_core.long_term.names import checked
+from shared_core.long_term import entities, forgetting, relations
+from shared_core.long_term.names import checked, predicate_key
 from shared_core.ports import Transaction
 from shared_core.settings import Facts
 from shared_core.store import ledger
@@ -332,9 +332,20 @@ class Writer:
         if source is not None:
             self._tx.run("add_link", (seq, source.seq, source.extractor, self._now))
 
+    def retell(self, seq: int, old: Draft, new: Draft) -> None:
+        """Let the graph say of a changed record what it says now."""
+        if old.triple is not None and old.triple != new.triple:
+            subject, object_ = (entities.find(self._tx, self._scope, part) for part in old.triple[::2])
+            if subject is not None and object_ is not None:
+                key = predicate_key(old.triple.predicate)
+                names = (subject, key, object_, seq, old.triple.subject, old.triple.object)
+                told = [(row[0], subject, key, object_, seq) for row in self._tx.rows("find_relation", names)]
+                forgetting.of_relations(self._tx, self._scope, told, ledger.bump(self._tx, self._scope))
+        self._relate(seq, new)
+
     def _relate(self, seq: int, item: Draft) -> None:
         """The fact as a relation of the graph, which lives and dies with it."""
-        if item.kind != "fact" or item.triple is None:
+        if item.kind != "fact" or item.triple is None or item.topic is None:
             return
         claim = conflict.claim_of(item.text, item.triple, polarity=item.polarity, over=item.over)
         if claim is None or not claim.polarity or claim.predicate in _NO_RELATION:

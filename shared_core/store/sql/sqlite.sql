@@ -279,8 +279,11 @@ UPDATE record SET status = 'active', superseded_by = NULL, valid_until = NULL, r
 WHERE scope = :scope AND superseded_by = :id;
 -- name: confirm_record
 UPDATE record SET confirmed_at = :now, expires_at = :expires_at, revision = :revision WHERE seq = :seq;
+-- name: records_between
+SELECT {record} WHERE r.scope = :scope AND r.id >= :low AND r.id < :high AND r.status = 'active' ORDER BY r.seq;
 -- name: facts_about
-SELECT {record} WHERE r.scope = :scope AND r.topic = :topic AND r.status = 'active' ORDER BY r.seq;
+SELECT {record} WHERE r.scope = :scope AND r.topic IN (SELECT value FROM json_each(:topics)) AND r.topic IS NOT NULL
+    AND r.status = 'active' ORDER BY r.seq;
 -- name: unlink_superseding
 UPDATE record SET superseded_by = NULL, revision = :revision WHERE scope = :scope AND superseded_by = :id;
 -- name: unlink_superseded
