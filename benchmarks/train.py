@@ -87,7 +87,8 @@ def sentences(sample: Sample) -> Sample:
                 pieces.setdefault(str(message.id), []).append(id)
                 cut[name].append(message.model_copy(update={"id": id, "content": part}))
     questions = tuple(
-        replace(q, evidence=tuple(piece for turn in q.evidence for piece in pieces.get(turn, ()))) for q in sample.questions
+        replace(q, evidence=tuple(piece for turn in q.evidence for piece in pieces.get(turn, ())))
+        for q in sample.questions
     )
     return replace(sample, sessions={name: tuple(m) for name, m in cut.items()}, questions=questions)
 
@@ -164,8 +165,12 @@ def main() -> None:
         multi = [case for case in mine if case.category == "multi-hop"]
         worth.append((len(multi), figures(multi, weights)))
         console.print(group, np.round(left_out[-1][1], 3))
-    console.print("left out   R@1 R@5 R@10 R@50 MRR", np.round(_mean(left_out), 3), "multi-hop", np.round(_mean(worth), 3))
-    console.print("as shipped                      ", np.round(figures(data["turns"], np.array([WEIGHTS[n] for n in NAMES])), 3))
+    console.print(
+        "left out   R@1 R@5 R@10 R@50 MRR", np.round(_mean(left_out), 3), "multi-hop", np.round(_mean(worth), 3)
+    )
+    console.print(
+        "as shipped                      ", np.round(figures(data["turns"], np.array([WEIGHTS[n] for n in NAMES])), 3)
+    )
     weights = fit([case for view in options.views for case in data[view]], l2=options.l2)
     console.print({name: round(float(weight), 2) for name, weight in zip(NAMES, weights, strict=True)})
 

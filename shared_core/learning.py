@@ -212,4 +212,3 @@ def newest(tx: Transaction, session: int | None) -> Message | None:
 def facts_of(found: Found) -> list[Draft]:
     """The facts of all turns, to be embedded with them."""
     return [item for _, made in found for item in made]
-

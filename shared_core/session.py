@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shared_core import learning
@@ -191,11 +191,14 @@ class Session:
         found = tx.rows("find_session", {"scope": scope, "name": self.id})
         return (scope, found[0][0]) if found else None
 
-    def _about(self, max_tokens: int, tongue: str) -> tuple[list[str], list[str]]:
-        """The profile within its share of a context, and the ids of the lines the user wrote."""
+    def _about(self, max_tokens: int, tongue: str, shown: Collection[str]) -> tuple[list[str], list[str]]:
+        """The profile within its share of a context, and the ids of the lines the user wrote.
+
+        What the prompt says already in the words of these turns is left out.
+        """
         settings = self._scope._live().settings.profile
         most = min(settings.max_tokens, int(settings.share * max_tokens))
-        return self._scope.profile.within(most, tongue) if most else ([], [])
+        return self._scope.profile.within(most, tongue, shown) if most else ([], [])
 
     def _number(self, tx: Transaction) -> int | None:
         row = self._row(tx)
@@ -309,7 +312,7 @@ class Session:
         if isinstance(query, str):
             excluded += [record for _, record, message in turns[-1:] if message.text == query]
         tongue = language(query if isinstance(query, str) else "", talk)
-        about, written = self._about(max_tokens, tongue)
+        about, written = self._about(max_tokens, tongue, excluded if shown is not None else ())
         hits = []
         if asked:
             # A line of the context takes at least `_SHORTEST` tokens; no more are looked for than could fit.

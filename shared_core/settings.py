@@ -111,14 +111,16 @@ class Facts(_Section):
     single_valued: tuple[str, ...] = Field((), description="predicates of which a new value replaces the old one")
     many_valued: tuple[str, ...] = Field((), description="predicates of which values add up")
     contradicts: Callable[[str, str], bool] | None = Field(
-        None, description="an NLI model: whether the second of two texts contradicts the first; for facts without a triple"
+        None,
+        description="an NLI model: whether the second of two texts contradicts the first; for facts without a triple",
     )
     candidates: int = Field(5, ge=1, description="likest facts that `contradicts` is asked about")
     time_to_live: dict[str, timedelta] = Field(
         default_factory=dict, description="by type: how long a memory is fresh, from when it was told or confirmed"
     )
     past_it: Literal["flag", "gone"] = Field(
-        "flag", description="what becomes of a memory past its time to live: it ranks last and is flagged, or it expires"
+        "flag",
+        description="what becomes of a memory past its time to live: it ranks last and is flagged, or it expires",
     )
 
 

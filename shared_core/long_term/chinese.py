@@ -78,8 +78,8 @@ def _mask(known: Knowledge, text: str, words: Words, own: frozenset[int], skip: 
     masked = "".join([*pieces, text[at:]])
     yes_no = bool(ask.CHINESE_YES_NO.search(masked)) or bool(re.search(r"吗[？?。！!\s]*$", masked))
     masked = ask.CHINESE_YES_NO.sub(lambda match: "是" if match[0] == "是不是" else "", masked)
-    if ask.CHINESE_NEGATION.search(masked):
-        return None
+    if ask.CHINESE_NEGATION.search(masked.replace("不喜欢", "讨厌")):
+        return None  # else it could be taken for part of a noun: "项目没"
     for phrases, sign in (
         (ask.CHINESE_WHERE[:-1], _WHERE), (ask.CHINESE_WHO, _WHO), (ask.CHINESE_WHICH, _WHICH),
         (ask.CHINESE_WHERE[-1:], _WHERE),

@@ -113,8 +113,8 @@ class GraphCache:
             since = {"scope": scope, "revision": knowledge.revision}
             if knowledge.revision != revision:
                 knowledge.drop(row[0] for row in tx.rows("unrelated_since", since))
-                knowledge.take(tx.rows("graph_rows_of_changed_records", since), now)
-                knowledge.take(tx.rows("graph_rows", since), now)
+                knowledge.take(tx.rows("graph_rows_of_changed_records", since))
+                knowledge.take(tx.rows("graph_rows", since))
         else:
             knowledge = self._built(tx, scope, now)
         knowledge.expire(now)
@@ -145,7 +145,7 @@ class GraphCache:
             now,
             self._settings.graph.inferred,
         )
-        knowledge.take(tx.each("graph_rows", {"scope": scope, "revision": -1}), now)
+        knowledge.take(tx.each("graph_rows", {"scope": scope, "revision": -1}))
         return knowledge
 
     def _trim(self, scope: int) -> None:

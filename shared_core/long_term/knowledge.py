@@ -144,15 +144,15 @@ class Knowledge:
         if spellings[name] <= 0:
             del spellings[name]
 
-    def take(self, rows: Rows, now: int) -> None:
-        """Take in rows that are new or changed."""
+    def take(self, rows: Rows) -> None:
+        """Take in rows that are new or changed; `expire` then forgets those that have ended."""
         self._sure.clear()
         facts: dict[Fact, None] = {}
         for values in rows:
             told, alive = Told(*values[:12]), bool(values[12])
             if told.row in self._edges:
                 self.drop([told.row])
-            if not alive or (told.expires_at is not None and told.expires_at <= now):
+            if not alive:
                 continue
             if told.expires_at is not None:
                 self.wake = min(self.wake, told.expires_at)

@@ -6,7 +6,7 @@ Only what a user changes by hand is kept: a line of their own, or that a line is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -63,7 +63,9 @@ _LINES: Final = (
     _Line("family", "Family and friends", "家人朋友", _FAMILY, whole=True),
     _Line("likes", "Likes", "喜欢", f"likes prefers {_FAVOURITES}"),
     _Line("dislikes", "Dislikes", "不喜欢", "likes", denied=True),
-    _Line("background", "Background", "背景", "age birthday from born_in nationality studies studies_at graduated_from"),
+    _Line(
+        "background", "Background", "背景", "age birthday from born_in nationality studies studies_at graduated_from"
+    ),
     _Line("languages", "Languages", "语言", "speaks"),
     _Line("habits", "Habits", "习惯", "practises plays eats drinks collects volunteers_at member_of"),
     _Line("interests", "Learning", "正在学习", "learns"),
@@ -120,6 +122,9 @@ class Profile:
 
     def entries(self, language: str | None = None) -> Entries:
         """The lines there are, the ones that matter most first; labels in "en" or "zh" (default: as most of the facts)."""
+        return self._entries(language, ())
+
+    def _entries(self, language: str | None, without: Collection[str]) -> Entries:
         scope = self._scope
         engine = scope._live()
         names = scope._speakers() or []
@@ -128,8 +133,12 @@ class Profile:
             if number is None:
                 return []
             edited, out = self._edits(tx, number)
+            turns = [row[0] for id in without for row in tx.rows("seq_by_id", (number, id))]
+            told = {row[0] for row in tx.rows("derived_only_from", {"seqs": str(turns)})} if turns else set()
             facts = {
-                line.key: self._facts(tx, number, line, names) for line in _LINES if line.key not in {*edited, *out}
+                line.key: self._facts(tx, number, line, names, told)
+                for line in _LINES
+                if line.key not in {*edited, *out}
             }
         tongue = language or _tongue([r.text for found in facts.values() for r in found] + list(edited.values()))
         made = []
@@ -149,11 +158,16 @@ class Profile:
         most = self._scope._live().settings.profile.max_tokens if max_tokens is None else max_tokens
         return "\n".join(self.within(most, language)[0]) if most > 0 else ""
 
-    def within(self, max_tokens: int, language: str | None = None) -> tuple[list[str], list[str]]:
-        """The lines that fit, and the ids of the records of those that the user wrote."""
+    def within(
+        self, max_tokens: int, language: str | None = None, without: Collection[str] = ()
+    ) -> tuple[list[str], list[str]]:
+        """The lines that fit, and the ids of the records of those that the user wrote.
+
+        `without` are ids of turns that stand in the prompt already: what is known from them alone is left out.
+        """
         count = self._scope._live().count
         lines, written, left = [], [], max_tokens
-        for entry in self.entries(language):
+        for entry in self._entries(language, without):
             line = " ".join(str(entry).split())
             cost = count(line) + 1
             if cost <= left:  # one that is too long is passed over, and the next tried
@@ -162,7 +176,9 @@ class Profile:
                 left -= cost
         return lines, written
 
-    def _facts(self, tx: Transaction, scope: int, line: _Line, names: Iterable[str]) -> list[Record]:
+    def _facts(
+        self, tx: Transaction, scope: int, line: _Line, names: Iterable[str], told: Collection[int]
+    ) -> list[Record]:
         """The facts of a line that hold now, the most important first, then the newest."""
         subjects = dict.fromkeys([line.subject, *(self._selves(names) if line.subject == statement.SELF else ())])
         found: dict[str, Record] = {}
@@ -171,6 +187,8 @@ class Profile:
         topics = [statement.topic(subject, key) for subject in subjects for key in keys]
         for row in tx.rows("facts_about", {"scope": scope, "topics": str(topics)}):
             record = self._scope._counted(row)
+            if row[0] in told:
+                continue
             if (record.expires_at is None or record.expires_at > now) and self._fits(record, line):
                 found[record.id] = record
         return sorted(found.values(), key=lambda r: (-r.importance, -r.created_at.timestamp(), r.id))
@@ -198,7 +216,9 @@ class Profile:
                 chosen.append(record.id)
             if len(values) >= self._scope._live().settings.profile.values:
                 break
-        return Entry(line.key, getattr(line, tongue), ("；" if tongue == "zh" else "; ").join(values), False, tuple(chosen))
+        return Entry(
+            line.key, getattr(line, tongue), ("；" if tongue == "zh" else "; ").join(values), False, tuple(chosen)
+        )
 
     @staticmethod
     def _edits(tx: Transaction, scope: int) -> tuple[Mapping[str, str], frozenset[str]]:

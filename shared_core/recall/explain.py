@@ -25,5 +25,7 @@ def reason(record: Record, asked: list[str], parts: Mapping[str, float]) -> str:
     else:
         found.append(f"{record.kind} from {record.source}, {record.event_time or record.created_at:%Y-%m-%d}")
     if record.supersedes is not None:
-        found.append(f"replaces {record.supersedes}")
+        found.append(f"replaces {record.supersedes}, updated on {record.updated_on:%Y-%m-%d}")
+    if record.stale:
+        found.append(f"to be confirmed: told {record.confirmed_at or record.created_at:%Y-%m-%d}")
     return "; ".join(found)

@@ -145,7 +145,11 @@ class Writer:
         decision = Decision(Action.ADD)
         if olds or rules.strategy is Strategy.ASK:
             decision = conflict.decide([fact for _, fact in olds], new, rules)
-            if decision.action is not Action.ADD and one.source is None and ledger.is_known(self._tx, self._scope, item):
+            if (
+                decision.action is not Action.ADD
+                and one.source is None
+                and ledger.is_known(self._tx, self._scope, item)
+            ):
                 decision = Decision(Action.ADD)  # told again word for word: the ledger's affair, and nothing changes
             if decision.action is Action.ASK and one.source is not None:
                 decision = self._asked_already(topics, new) or decision
@@ -204,9 +208,7 @@ class Writer:
 
     # ------------------------------------------------------------------ acting
 
-    def _act(
-        self, item: Draft, new: Fact, decision: Decision, seqs: dict[str, int], source: Source | None
-    ) -> int:
+    def _act(self, item: Draft, new: Fact, decision: Decision, seqs: dict[str, int], source: Source | None) -> int:
         action, olds = decision.action, decision.olds
         if action is Action.AGAIN:
             seq = seqs.get(olds[0].id) or int(self._tx.rows("seq_by_id", (self._scope, olds[0].id))[0][0])

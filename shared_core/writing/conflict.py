@@ -168,7 +168,7 @@ def conflicting(old: Claim, new: Claim, policy: Policy) -> bool:
 
 def _holds(old: Claim, new: Claim) -> bool:
     """Whether the new object is the old one, or one of those that were merged in it."""
-    return old.object == new.object or new.object in old.object.split("; ")
+    return old.object == new.object or new.object in map(str.strip, old.object.split(";"))
 
 
 def _across(old: Claim, new: Claim) -> bool:

@@ -31,7 +31,7 @@ _DROPPED = frozenset(
 _OVER = frozenset("anymore longer".split())
 
 # Words of which 不, 没, 别, 非 and 无 are a part and deny nothing.
-_WHOLE_WORDS = re.compile(
+WHOLE_WORDS = re.compile(
     r"不错|不但|不过|不同|不断|不仅|不久|不如|不管|不论|不得不|不能不|不可不|差不多|了不起|不锈钢|不动产|对不起|不好意思|不一定"
     r"|不只|不止|不光|不免|不禁|不幸|不安|不良|不妨|不至于|好不容易|不少|不知不觉|不倒翁|不夜城|不丹|不列颠|忍不住|来不及|说不定|舍不得"
     r"|没关系|没事|没收|沉没|淹没|埋没|出没|没落|特别|区别|分别|级别|性别|个别|别人|别墅|别的|识别|告别|类别|派别"
@@ -135,7 +135,7 @@ def _chinese(text: str) -> Reading | None:
         kept.append(match[0])
         return chr(0xE000 + len(kept) - 1)
 
-    hidden = _WHOLE_WORDS.sub(hide, _INTENSE.sub("", text))
+    hidden = WHOLE_WORDS.sub(hide, _INTENSE.sub("", text))
     over = bool(_CHINESE_OVER.search(hidden.rstrip("。！!.")))
     hidden = _CHINESE_DROPPED.sub("", hidden)
     hidden, denied = _DENIES.subn("", hidden)

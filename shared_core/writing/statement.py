@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from shared_core.long_term.names import entity_key, predicate_key
 from shared_core.recall.text import normal
 from shared_core.values import Triple
-from shared_core.writing.polarity import read, singular
+from shared_core.writing.polarity import WHOLE_WORDS, read, singular
 
 SELF = "user"
 """The subject of what an unnamed speaker says of themselves."""
@@ -70,9 +70,11 @@ _ENDED = {
 }
 _MORE_SINGLE = frozenset({"deadline", "status"})
 
-_NEGATION = re.compile(r"^(?:does_not|doesn't|doesn’t|do_not|don't|did_not|didn't|is_not|isn't|are_not|not|never)_(?=.)")
+_NEGATION = re.compile(
+    r"^(?:does_not|doesn't|doesn’t|do_not|don't|did_not|didn't|is_not|isn't|are_not|not|never)_(?=.)"
+)
 _OVER = re.compile(r"^(?:is_|are_|does_)?(?:no_longer|not_any_longer)_(?=.)|^(?:不再|再也不)(?=.)")
-_CHINESE_NEGATION = re.compile(r"^(?:从不|从来不|并不|没有|不|没)(?=.)(?!断|同|仅)")
+_CHINESE_NEGATION = re.compile(r"^(?:从不|从来不|并不|没有|不|没)(?=.)")
 _BARE_PARTICLES = re.compile(r"[了着过]$")
 
 
@@ -114,7 +116,7 @@ def predicate(words: str) -> Predicate:
             return table[form]
     for pattern, over in ((_OVER, True), (_NEGATION, False), (_CHINESE_NEGATION, False)):
         rest = pattern.sub("", key)
-        if rest != key:
+        if rest != key and not WHOLE_WORDS.match(key):
             inner = predicate(rest)
             return Predicate(inner.key, not inner.polarity, over or inner.over)
     if key.startswith("favorite_"):
@@ -143,7 +145,9 @@ def subject_key(name: str) -> str:
 
 
 _LEADING = re.compile(r"^(?:(?:a|an|the|my|our|his|her|their|your|some|any|to)\s+)+(?=\S)")
-_CHINESE_LEADING = re.compile(r"^(?:我们?的?|他们?的?|她们?的?)?(?:那|这)?(?:[一两三]?[只辆个台套条间部匹把本张杯])?(?=.{1,})")
+_CHINESE_LEADING = re.compile(
+    r"^(?:我们?的?|他们?的?|她们?的?)?(?:那|这)?(?:[一两三]?[只辆个台套条间部匹把本张杯])?(?=.{1,})"
+)
 _END = re.compile(r"[\s.,;!?。，；！？]+$")
 _YEARS = re.compile(r"^(\d{1,3})\s*(?:years?(?:\s*old)?|岁)$")
 
@@ -172,6 +176,7 @@ def number(*parts: str) -> int:
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big") >> 1
 
 
+@lru_cache(maxsize=4096)  # a profile asks for the same few hundred with every context
 def topic(subject: str, key: str) -> int:
     """The number of "this subject, this predicate"."""
     return number("topic", subject, key)

@@ -18,7 +18,12 @@ def test_a_whole_database(run: Run, alice: Path) -> None:
     assert found.code == 0
     assert "agent.db is whole: 6 records, 5 vectors." in found.out
     value = run("check", "--json").lines[0]
-    assert (value["ok"], value["records"], value["problems"], value["fixed"]) == (True, 6, [], 0)  # five messages, and a fact heard in them
+    assert (value["ok"], value["records"], value["problems"], value["fixed"]) == (
+        True,
+        6,
+        [],
+        0,
+    )  # five messages, and a fact heard in them
 
 
 def test_lost_vectors_are_found_and_made_again(run: Run, alice: Path) -> None:
@@ -45,7 +50,12 @@ def test_a_file_that_is_no_database(run: Run) -> None:
 def test_moving_to_another_embedder_and_back(run: Run, alice: Path) -> None:
     moved = run("reembed", "--json").lines[0]
     assert (moved["was"], moved["embedder"], moved["embedded"]) == ("hashing", "use-multilingual-v3", 5)
-    assert run("search", "Which city did I move to?", "-k", "1", "--kind", "turn", "--json").lines[0]["record"]["message_id"] == "m1"
+    assert (
+        run("search", "Which city did I move to?", "-k", "1", "--kind", "turn", "--json").lines[0]["record"][
+            "message_id"
+        ]
+        == "m1"
+    )
     assert "nothing to do" in run("reembed").out
     assert "5 records embedded with hashing (was use-multilingual-v3)" in run("reembed", "-e", "hashing").out
 

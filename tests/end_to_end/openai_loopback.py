@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from shared_core.context import HEADINGS
+
 FENCE = "<memories>"
 _PIECE = 7  # characters a streamed chunk
 
@@ -56,6 +58,13 @@ def text_of(message: dict[str, Any]) -> str:
     if isinstance(content, list):
         return "\n".join(part.get("text", "") for part in content)
     return content or ""
+
+
+def told(prompt: list[dict[str, Any]]) -> int:
+    """How often a prompt holds memories: 0 or 1, or more where any part of them stands in it twice."""
+    text = "\n".join(map(text_of, prompt))
+    parts = [text.count(f"## {heading}\n{FENCE}") for heading in HEADINGS["en"].values()]
+    return max(*parts, text.count(FENCE) - sum(parts) + 1 if FENCE in text else 0)
 
 
 class Loopback:

@@ -10,7 +10,7 @@ from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
-from openai_loopback import FENCE, Loopback, call, faults, text_of
+from openai_loopback import FENCE, Loopback, call, faults, text_of, told
 
 from langchain_mem import TwinmemMiddleware
 from shared_core import AgentMemory
@@ -73,7 +73,7 @@ async def test_a_second_conversation_remembers_the_first(server: Loopback, file:
     assert FENCE not in json.dumps(first)
     for prompt in (second, third):
         assert not faults(prompt)
-        assert json.dumps(prompt).count(FENCE) == 1
+        assert told(prompt) == 1
         assert system(prompt).count("I live in Lyon with my cat Minou") == 1
         assert "Where do I live?" not in system(prompt), "the question is not its own memory"
         assert json.dumps(prompt).count("Where do I live?") == 1
@@ -102,7 +102,7 @@ async def test_memory_does_not_pile_up_in_a_long_conversation(server: Loopback, 
         assert await say(asking, way, f"Question {turn}: which tea?") == f"Answer {turn}"
     assert len(server.prompts) == 8
     for number, prompt in enumerate(server.prompts):
-        assert json.dumps(prompt).count(FENCE) == 1
+        assert told(prompt) == 1
         assert system(prompt).count("Alice drinks green tea") == 1
         # What the conversation holds is not recalled beside it.
         assert not any(f"Question {turn}" in system(prompt) for turn in range(4))

@@ -20,7 +20,7 @@ from llama_index.core.llms import ChatMessage, TextBlock
 from llama_index.core.llms import MessageRole as Role
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
-from openai_loopback import FENCE, Loopback, call, faults, text_of
+from openai_loopback import FENCE, Loopback, call, faults, text_of, told
 
 from langchain_mem import TwinmemChatMessageHistory, TwinmemMiddleware
 from llamaindex_mem import TwinmemMemory
@@ -79,8 +79,10 @@ async def test_an_agent_of_each_takes_turns_tool_calls_included(server: Loopback
     turn = [["user", "assistant", "tool", "tool", "assistant"], *[["user", "assistant", "tool", "assistant"]] * 2]
     for prompt in server.prompts:
         assert not faults(prompt)
-        assert json.dumps(prompt).count(FENCE) == 1
+        assert told(prompt) == 1
         assert json.dumps(prompt).count("Alice lives in Lyon") == 1
+        for said in ("Are Lyon and Nice cities?", "And Paris, beside Lyon?", "And Brest, beside Lyon?", "So is Paris."):
+            assert json.dumps(prompt).count(said) <= 1, "what stands in the conversation is not recalled beside it"
     last = server.prompts[-1]
     spoken = [message for message in last if message["role"] != "system"]
     assert [m["role"] for m in spoken] == [role for roles in turn for role in roles] + ["user"]

@@ -167,7 +167,7 @@ def test_b6_chinese_questions_are_answered(chinese: Scope, question: str, expect
         "Who does Ann like?", "What is the meaning of life?", "Who founded Lyon?", "Where does Adam live?",
         "Who speaks C++?", "What does C++ use?", "Who works where?", "Is Alpha a database?", "Does RabbitMQ use Alpha?",
         "Which old projects use RabbitMQ?", "Who mentored Ann?", "Who is my sister?", "Who is my mother?", "Who is Eve's husband?", "Who designed Dune?",
-        "Who built Dune?", "Where do I study?", "What do I prefer?", "Who is Tim's sister?", "Who works at Gil?", "Who used to work at ACME?",
+        "Who built Dune?", "Where do I study?", "What do I prefer?", "Who is Tim's sister?", "Who works at Gil?", "Who is Adams married to?", "Who used to work at ACME?",
         "Ann works at ACME.", "Which projects without RabbitMQ use PostgreSQL?", "x" * 5_000,
     ],
 )  # fmt: skip
@@ -226,6 +226,24 @@ def test_b6_what_a_question_supposes_is_named_and_never_against_what_is_known(
     assert (answer.assumed, answer.confidence) == ((), 1.0)
     graph.add("New", "uses", "Kafka")
     assert [each.text for each in graph.ask(question)] == [told[0]]  # it knows projects now; New is not one of them
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["哪些项目没用Kafka？", "哪些项目不用Kafka？", "Which projects do not use Kafka?", "Which projects use Kafka Streams?",
+     "哪些项目用了Kafka和Redis？", "Who speaks C#?"],
+)  # fmt: skip
+def test_b6_what_it_does_not_understand_is_not_taken_for_a_kind_of_thing(scope: Scope, question: str) -> None:
+    scope.graph.add_many([("Alpha", "uses", "Kafka"), ("凤凰", "用了", "Kafka"), ("Bob", "speaks", "c")])
+    assert scope.graph.ask(question) == []
+
+
+def test_b6_a_dislike_is_a_relation_of_its_own(scope: Scope) -> None:
+    scope.graph.add_many([("张伟", "喜欢", "茶"), ("李娜", "不喜欢", "茶"), ("Bob", "hates", "tea")])
+    assert [answer.text for answer in scope.graph.ask("谁不喜欢茶？")] == ["李娜"]
+    assert [answer.text for answer in scope.graph.ask("谁喜欢茶？")] == ["张伟"]
+    assert [answer.text for answer in scope.graph.ask("Who dislikes tea?")] == ["Bob"]
+    assert scope.graph.ask("Who likes tea?") == []
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,28 @@ def test_b4_delete_all_and_forget_take_the_whole_graph_and_count_it(memory: Agen
         assert scope.graph.relations() == scope.graph.entities() == []
         assert told(other) == ["Bob likes tea"]
         assert memory.users() == ["bob"]
+    memory.forget("bob")
+    assert [len(each.knowledge or ()) for each in memory._engine.graphs._entries.values()] in ([0], [])
+
+
+def test_b5_what_a_replaced_record_told_is_out_of_sight(scope: Scope) -> None:
+    from shared_core.store import ledger
+
+    record = scope.add("张伟是老板")
+    scope.graph.add("张伟", "喜欢", "茶")
+    scope.graph.add("张伟", "管理", "ACME", source=record.id)
+    scope.graph.alias("张伟", "老板", source=record.id)
+    scope.graph.describe("张伟", type="经理", source=record.id)
+    engine = scope._engine
+    for status, seen in (("superseded", False), ("active", True), ("archived", False)):
+        assert scope.graph.entity("张伟") is not None
+        with engine.store.write() as tx:
+            seq, item, number = scope._raw(tx, record.id)
+            item.status = status
+            ledger.change(tx, number, seq, item, engine.now(), None)
+        entity = scope.graph.entity("张伟")
+        assert entity is not None
+        assert (entity.type == "经理", entity.aliases == ("老板",), len(scope.graph.relations()) == 2) == (seen,) * 3
 
 
 def test_b4_nothing_of_a_deleted_graph_is_left_in_the_file(path: Path) -> None:

@@ -114,6 +114,11 @@ def test_b5_a_name_means_one_thing_and_the_last_told(scope: Scope) -> None:
     assert [each.name for each in graph.neighbours("Li Si")] == ["tea"]
     assert graph.neighbours("Zhang San") == []
     assert graph.entity("the boss") == graph.entity("Li Si")
+    assert graph.add("the boss", "owns", "bike").subject == "Li Si"
+    graph.split("the boss")
+    assert triples(scope) == ["the boss likes tea", "the boss owns bike"]
+    with pytest.raises(NotFound):
+        graph.split("the boss")
 
 
 def test_b5_an_alias_that_goes_round_changes_nothing(scope: Scope) -> None:
@@ -274,13 +279,16 @@ def test_b5_likely_aliases_are_proposed_and_never_merged_unasked(scope: Scope, o
     assert scope.graph.proposals() == []
     scope.graph.split(one, other)
     assert scope.graph.proposals() == []  # the user has said that they are two
+    scope.graph.merge(one, other)
+    scope.graph.split(other)
+    assert scope.graph.proposals() == []
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         ("App v1", "App v2"), ("张伟", "张伟民"), ("王芳", "王方"), ("ACME", "ACME Labs"), ("Monday", "Tuesday"),
-        ("Room 101", "Room 102"), ("Ann Smith", "Bob Smith"), ("张主任", "张老师"), ("tea", "team"),
+        ("Room 101", "Room 102"), ("Ann Smith", "Bob Smith"), ("张主任", "张老师"), ("tea", "team"), ("Conference Room 101", "Conference Room 102"),
     ],
 )  # fmt: skip
 def test_b5_different_things_are_not_proposed(scope: Scope, one: str, other: str) -> None:
