@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shared_core.engine import Engine
+from shared_core.errors import InvalidType
 from shared_core.ports import Transaction
 from shared_core.steps import Call, Steps
 from shared_core.store import ledger, rows
@@ -54,12 +55,14 @@ def read(engine: Engine, turns: Sequence[Draft], before: Message | None, now: in
 
 
 def _extracted(engine: Engine, turn: Draft, previous: Message | None, now: int) -> Sequence[Extracted]:
-    from shared_core.writing.extraction import extract
+    from shared_core.writing.extraction import Extracted, extract
 
     chosen = engine.settings.facts.extractor or extract
     at = instant(facts.told_at(turn, now))
     try:
-        found: Sequence[Extracted] = chosen(facts.spoken(turn), at=at, speaker=turn.name, previous=previous)
+        found = [*chosen(facts.spoken(turn), at=at, speaker=turn.name, previous=previous)]
+        if not all(isinstance(fact, Extracted) for fact in found):
+            raise InvalidType("an extractor gives a list of Extracted")
     except Exception:  # noqa: BLE001  a message that no rule understands is stored all the same
         _LOG.warning("no facts were read from message %s", turn.message_id, exc_info=True)
         return []

@@ -24,7 +24,7 @@ from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant, micros, moment
 from shared_core.values import Change, Hit, Kind, Receipt, Record, Stats, Status, aware
 from shared_core.writing.change import Incoming
-from shared_core.writing.conflict import topic_of
+from shared_core.writing.conflict import address
 from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of, storable
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ class Scope(Changing):
         if item.digest is not None:
             item.digest = digest(item.kind, item.text, item.event_time)
         if {"text", "triple", "kind"} & set(given):
-            item.topic = topic_of(item.kind, item.text, item.triple, polarity=item.polarity)
+            item.topic, item.thing = address(item.kind, item.text, item.triple, polarity=item.polarity)
         cut(item)
         return item
 

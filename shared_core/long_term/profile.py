@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 TYPE: Final = "profile"
 _PREFIX: Final = "profile/"
+_RECENT: Final = 500  # newest records among which the user's name is looked for
+_MOST: Final = 60  # facts looked at for one line
 _OUT: Final = "profile/out/"  # ids of the marks for lines that stay out
 
 
@@ -127,11 +129,11 @@ class Profile:
     def _entries(self, language: str | None, without: Collection[str]) -> Entries:
         scope = self._scope
         engine = scope._live()
-        names = scope._speakers() or []
         with engine.store.read() as tx:
             number = scope._find(tx)
             if number is None:
                 return []
+            names = [row[0] for row in tx.rows("recent_speakers", {"scope": number, "limit": _RECENT})]
             edited, out = self._edits(tx, number)
             turns = [row[0] for id in without for row in tx.rows("seq_by_id", (number, id))]
             told = {row[0] for row in tx.rows("derived_only_from", {"seqs": str(turns)})} if turns else set()
@@ -185,7 +187,7 @@ class Profile:
         now = instant(self._scope._live().now())
         keys = dict.fromkeys(key for name in line.predicates.split() for key in (name, name.replace("_", " ")))
         topics = [statement.topic(subject, key) for subject in subjects for key in keys]
-        for row in tx.rows("facts_about", {"scope": scope, "topics": str(topics)}):
+        for row in tx.rows("facts_about", {"scope": scope, "topics": str(topics), "limit": _MOST}):
             record = self._scope._counted(row)
             if row[0] in told:
                 continue

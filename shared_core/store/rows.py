@@ -72,6 +72,7 @@ class Draft:
     body: str | None = None
     digest: int | None = None
     topic: int | None = None
+    thing: int | None = None
     over: bool = False  # says that something has ended; not kept, the text says it again
     words: bytes | None = None
     shape: int = 0
@@ -93,7 +94,7 @@ class Draft:
             and not self.pinned and self.polarity and self.valid_from is None and self.valid_until is None
             and self.supersedes is None and self.superseded_by is None and self.seen == 1
             and self.message_id is None and self.role is None and self.name is None
-            and self.topic is None and self.confirmed_at is None
+            and self.thing is None and self.confirmed_at is None
         )  # fmt: skip
 
     def plain_row(self, scope: int, seq: int, revision: int, now: int) -> tuple[Any, ...]:
@@ -102,7 +103,7 @@ class Draft:
         return (
             scope, self.id, self.kind, self.text, self.source, self.importance, self.confidence, self.metadata,
             self.digest, self.words, self.shape, revision, created,
-            now if self.updated_at is None else self.updated_at, seq,
+            now if self.updated_at is None else self.updated_at, self.topic, seq,
         )  # fmt: skip
 
     def row(self, scope: int, seq: int, revision: int, now: int) -> tuple[Any, ...]:
@@ -115,7 +116,8 @@ class Draft:
             self.valid_from, self.valid_until, self.expires_at, int(self.pinned), self.session, self.position,
             self.message_id, self.role, self.name, self.body, self.digest, self.words, self.shape, revision,
             created, now if self.updated_at is None else self.updated_at, self.seen, self.status,
-            self.supersedes, self.superseded_by, self.topic, self.confirmed_at, seq,
+            self.supersedes, self.superseded_by, self.topic, self.thing,
+            self.confirmed_at, seq,
         )  # fmt: skip
 
     def record(self, now: int, session: str | None) -> Record:
@@ -162,7 +164,8 @@ def draft(row: tuple[Any, ...]) -> Draft:
         event_time=row[14], valid_from=row[15], valid_until=row[16], expires_at=row[17], pinned=bool(row[18]),
         session=row[19], position=row[20], message_id=row[21], role=row[22], name=row[23], body=row[24],
         digest=row[25], words=row[26], shape=row[27], created_at=row[29], updated_at=row[30], seen=row[31],
-        status=row[32], supersedes=row[33], superseded_by=row[34], topic=row[36], confirmed_at=row[37],
+        status=row[32], supersedes=row[33], superseded_by=row[34], topic=row[36], thing=row[37],
+        confirmed_at=row[38],
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ told in the audit log, the relation in the graph, a question where the user is t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -21,7 +21,7 @@ from shared_core.store import ledger
 from shared_core.store.rows import Draft, draft, dump, instant, load
 from shared_core.values import Triple
 from shared_core.writing import conflict, statement
-from shared_core.writing.conflict import Action, Claim, Decision, Fact, Policy, Strategy
+from shared_core.writing.conflict import Action, Claim, Decision, Fact, Lookup, Policy, Strategy
 from shared_core.writing.intake import cut
 
 ACTIVE, SUPERSEDED, WAITING = "active", "superseded", "waiting"
@@ -88,7 +88,7 @@ class Writer:
         self._facts, self._accesses = facts, accesses
         self._revision: int | None = None
         self._waiting: list[tuple[int, Draft]] = []  # without a conflict, to be written together: place, draft
-        self._topics: set[int] = set()
+        self._topics: dict[int, set[int | None]] = {}  # topics and things of those
         self._done = Written()
 
     def write(self, incoming: Sequence[Incoming]) -> Written:
@@ -136,12 +136,17 @@ class Writer:
     def _meet(self, place: int, one: Incoming) -> None:
         item = one.item
         claim = conflict.claim_of(item.text, item.triple, polarity=item.polarity, over=item.over)
-        topics = [] if claim is None else conflict.topics(claim, self._names(item))
-        if not self._topics.isdisjoint(topics) or one.denied:
+        rules = policy(self._facts, same=one.source is not None, denied=one.denied)
+        # What is yet to be replaces nothing now, and is no reason against what is.
+        timely = claim is not None and not self._lies_ahead(item)
+        places = conflict.lookups(claim, rules.single, self._names(item)) if timely and claim is not None else []
+        if one.denied or any(self._is_waiting(place) for place in places):
             self._flush()
         new = self._fact(item, claim or Claim())
-        olds = self._on(topics, ACTIVE, item.id) + self._by_id(one.denied)
-        rules = policy(self._facts, same=one.source is not None, denied=one.denied)
+        olds = self._on(places, ACTIVE, item.id) + self._by_id(one.denied)
+        if claim is not None and claim.over and places and places[0][1] is not None and not olds:
+            self._flush()  # "sold the car": the red one, if there is one car
+            olds = self._on([(places[0][0], None)], ACTIVE, item.id)
         decision = Decision(Action.ADD)
         if olds or rules.strategy is Strategy.ASK:
             decision = conflict.decide([fact for _, fact in olds], new, rules)
@@ -152,10 +157,11 @@ class Writer:
             ):
                 decision = Decision(Action.ADD)  # told again word for word: the ledger's affair, and nothing changes
             if decision.action is Action.ASK and one.source is not None:
-                decision = self._asked_already(topics, new) or decision
+                decision = self._asked_already(places, new) or decision
         if decision.action is Action.ADD and one.source is None:
             self._waiting.append((place, item))
-            self._topics.update(topics)
+            if item.topic is not None:
+                self._topics.setdefault(item.topic, set()).add(item.thing)
             return
         self._flush()
         seqs = {fact.id: seq for seq, fact in olds}
@@ -173,12 +179,22 @@ class Writer:
         group = entities.group(self._tx, found)
         return [] if len(group) == 1 else [self._tx.rows("entity_row", (each,))[0][2] for each in group]
 
-    def _on(self, topics: Collection[int], status: str, but: str | None) -> list[tuple[int, Fact]]:
-        found = []
-        for topic in topics:
-            for (seq,) in self._tx.rows("on_topic", (self._scope, topic, status)):
-                found.append((int(seq), self._old(seq)))
-        return [(seq, fact) for seq, fact in found if fact.id != but]
+    def _is_waiting(self, place: Lookup) -> bool:
+        topic, things = place
+        return topic in self._topics and (things is None or not self._topics[topic].isdisjoint(things))
+
+    def _on(self, places: Iterable[Lookup], status: str, but: str | None) -> list[tuple[int, Fact]]:
+        seqs: dict[int, None] = {}
+        for topic, things in places:
+            if things is None:
+                seqs.update((row[0], None) for row in self._tx.rows("on_topic", (self._scope, topic, status)))
+            for thing in things or ():
+                seqs.update((row[0], None) for row in self._tx.rows("on_thing", (self._scope, topic, status, thing)))
+        found = [(seq, self._item(seq)) for seq in seqs]
+        return [(seq, self._old(seq, item)) for seq, item in found if item.id != but and not self._lies_ahead(item)]
+
+    def _lies_ahead(self, item: Draft) -> bool:
+        return item.event_time is not None and item.event_time > max(self._now, item.created_at or self._now)
 
     def _by_id(self, ids: Collection[str]) -> list[tuple[int, Fact]]:
         rows = [row for id in ids for row in self._tx.rows("seq_by_id", (self._scope, id))]
@@ -188,20 +204,19 @@ class Writer:
     def _item(self, seq: int) -> Draft:
         return draft(self._tx.rows("raw_record", {"seq": seq})[0])
 
-    def _old(self, seq: int) -> Fact:
-        item = self._item(seq)
+    def _old(self, seq: int, item: Draft) -> Fact:
         return self._fact(item, conflict.claim_of(item.text, item.triple, polarity=item.polarity) or Claim(), seq)
 
     def _fact(self, item: Draft, claim: Claim, seq: int | None = None) -> Fact:
         told = self._now if item.created_at is None else item.created_at
-        since = item.event_time if item.event_time is not None and item.event_time <= told else None
+        since = None if self._lies_ahead(item) else item.event_time
         recalled = 0
         if seq is not None and self._facts.strategy == Strategy.ACCESSES.value:
             recalled = sum(row[1] for row in self._tx.rows("accesses_of", {"seqs": str([seq])})) + self._accesses(seq)
         return Fact(item.id or "", item.text, claim, told, since, item.importance, item.confidence, recalled)
 
-    def _asked_already(self, topics: Collection[int], new: Fact) -> Decision | None:
-        for _, fact in self._on(topics, WAITING, None):
+    def _asked_already(self, places: Iterable[Lookup], new: Fact) -> Decision | None:
+        for _, fact in self._on(places, WAITING, None):
             if (fact.claim.object, fact.claim.polarity) == (new.claim.object, new.claim.polarity):
                 return Decision(Action.AGAIN, (fact,), "asked already")
         return None
@@ -273,7 +288,7 @@ class Writer:
         """Put a fact of the past between the versions before and after it."""
         if item.topic is None or item.valid_from is None or item.valid_from == item.valid_until:
             return
-        for other, fact in self._on([item.topic], SUPERSEDED, item.id):
+        for other, fact in self._on([(item.topic, None)], SUPERSEDED, item.id):
             before = self._item(other)
             end = before.valid_until
             if before.superseded_by is None or end is None or not fact.start <= item.valid_from < end:
@@ -308,7 +323,7 @@ class Writer:
         """Do as the user answered about a fact that waited: "new", "old" or "both"; the seq of what holds."""
         waited, item = self._item(new), self._item(old)
         id, other = str(waited.id), str(item.id)
-        fact = self._old(new)
+        fact = self._old(new, waited)
         if chosen == "old":
             waited.status = SUPERSEDED
             self._set(new, waited, superseded_by=other, valid_from=fact.start, valid_until=fact.start)
@@ -318,7 +333,7 @@ class Writer:
         self._set(new, waited, supersedes=other if chosen == "new" else None, valid_from=fact.start)
         self._audit(id, "answered", {"kept": id if chosen == "new" else "both"})
         if chosen == "new":
-            replaced = self._old(old)
+            replaced = self._old(old, item)
             self.supersede(old, replaced, id, until=max(fact.start, replaced.start), why="the user's answer")
         return new
 

@@ -7,7 +7,7 @@ an affirmation and a denial. Likeness decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -115,12 +115,17 @@ def claim_of(text: str, triple: Triple | None, *, polarity: bool = True, over: b
     return Claim(subject_key(triple.subject), words.key, object_key(triple.object), positive and not ended, ended)
 
 
-def topic_of(kind: str, text: str, triple: Triple | None, *, polarity: bool = True) -> int | None:
-    """The number a fact is found by when another one about the same thing comes in; None for other kinds."""
-    if kind != "fact":
-        return None
-    claim = claim_of(text, triple, polarity=polarity)
-    return None if claim is None else topics(claim)[0]
+def address(kind: str, text: str, triple: Triple | None, *, polarity: bool = True) -> tuple[int | None, int | None]:
+    """The numbers a fact is found by when another one about the same thing comes in: topic and thing.
+
+    (None, None) for other kinds, and for a free text that says more than one thing.
+    """
+    claim = claim_of(text, triple, polarity=polarity) if kind == "fact" else None
+    if claim is None:
+        return None, None
+    if claim.reading is not None:
+        return statement.free_topic(claim.reading.bare), None
+    return statement.topic(claim.subject, claim.predicate), statement.thing(claim.object)
 
 
 # ---------------------------------------------------------------------- what may be in conflict
@@ -128,31 +133,43 @@ def topic_of(kind: str, text: str, triple: Triple | None, *, polarity: bool = Tr
 _UNMARRIED: Final = frozenset("divorced single widowed separated unmarried 离异 离婚 单身 未婚 丧偶 分居".split())
 _BONDS: Final = ("married_to", "engaged_to", "husband", "wife")
 _CONSUMED: Final = {"drinks": ("喝", "drinking ", "drink ", "to drink "), "eats": ("吃", "eating ", "eat ", "to eat "),
-                    "plays": ("打", "玩", "弹", "踢", "playing ", "play "), "practises": ("", "doing ", "practising ")}  # fmt: skip
+                    "plays": ("打", "玩", "弹", "踢", "playing ", "play "), "practises": ("doing ", "practising ")}  # fmt: skip
 _ANY: Final = frozenset("job work position company employer there it place home city 工作 公司 那里 那边 职位".split())
 
 
-def topics(claim: Claim, subjects: Iterable[str] = ()) -> list[int]:
-    """The numbers under which facts stand that could be in conflict with a claim; its own first.
+Lookup = tuple[int, tuple[int, ...] | None]
+"""A topic, and the things on it that matter; None for all of them."""
 
-    `subjects` are other names of its subject.
+
+def lookups(claim: Claim, single: Callable[[str], bool], subjects: Iterable[str] = ()) -> list[Lookup]:
+    """Where facts stand that could be in conflict with a claim: its own topic first.
+
+    Of a predicate with many values only the same one matters, so that what is known of others costs
+    nothing. `subjects` are other names of its subject.
     """
     if claim.reading is not None:
-        return [statement.free_topic(claim.reading.bare)]
-    predicates = dict.fromkeys([claim.predicate, *_beside(claim)])
+        return [(statement.free_topic(claim.reading.bare), None)]
+    places: list[tuple[str, tuple[int, ...] | None]] = [
+        (claim.predicate, None if single(claim.predicate) else (statement.thing(claim.object),)),
+        *_beside(claim),
+    ]
     names = dict.fromkeys([claim.subject, *map(subject_key, subjects)])
-    return [statement.topic(name, predicate) for name in names for predicate in predicates]
+    return [(statement.topic(name, predicate), things) for name in names for predicate, things in places]
 
 
-def _beside(claim: Claim) -> tuple[str, ...]:
-    """Predicates besides its own of which a claim can end a value."""
+def _beside(claim: Claim) -> Iterator[tuple[str, tuple[int, ...] | None]]:
+    """Predicates besides its own of which a claim can end a value, or be ended by one."""
     if claim.predicate == "marital_status":
-        return _BONDS
-    if claim.predicate in _BONDS:
-        return ("marital_status",)
-    if claim.predicate in _CONSUMED and claim.over:
-        return ("likes",)
-    return ("drinks", "eats", "plays", "practises") if claim.predicate == "likes" else ()
+        yield from ((bond, None) for bond in _BONDS)
+    elif claim.predicate in _BONDS:
+        yield "marital_status", None
+    elif claim.predicate in _CONSUMED and claim.over:
+        yield "likes", tuple(statement.thing(lead + claim.object) for lead in _CONSUMED[claim.predicate])
+    elif claim.predicate == "likes":
+        for predicate, leads in _CONSUMED.items():
+            rests = [claim.object.removeprefix(lead) for lead in leads if claim.object.startswith(lead)]
+            if rests:
+                yield predicate, tuple(map(statement.thing, rests))
 
 
 def conflicting(old: Claim, new: Claim, policy: Policy) -> bool:
@@ -176,7 +193,7 @@ def _across(old: Claim, new: Claim) -> bool:
     if new.predicate == "marital_status" and old.predicate in _BONDS:
         return new.polarity and old.polarity and new.object in _UNMARRIED
     if new.predicate in _CONSUMED and old.predicate == "likes" and new.over and old.polarity:
-        return old.object in {lead + new.object for lead in _CONSUMED[new.predicate] if lead}
+        return old.object in {lead + new.object for lead in _CONSUMED[new.predicate]}
     return False
 
 

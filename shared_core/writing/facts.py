@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shared_core.errors import InvalidInput
 from shared_core.store.rows import Draft, micros
 from shared_core.values import Message
-from shared_core.writing.conflict import topic_of
-from shared_core.writing.extraction import Extracted
+from shared_core.writing.conflict import address
 from shared_core.writing.intake import Intake, cut, digest, fraction
+
+if TYPE_CHECKING:  # its package compiles the extractor's rules: half of what importing the core takes
+    from shared_core.writing.extraction import Extracted
 
 RULES, LLM, CUSTOM = "rules", "llm", "extractor"
 """The names of extractors in a fact's provenance."""
@@ -69,7 +72,7 @@ def _draft(fact: Extracted, turn: Draft, intake: Intake, now: int) -> Draft:
         event_time=when,
         created_at=turn.created_at,
     )
-    item.topic = topic_of(kind, item.text, item.triple, polarity=item.polarity)
+    item.topic, item.thing = address(kind, item.text, item.triple, polarity=item.polarity)
     if kind == "fact":
         item.valid_from = when if when is not None and when <= told else None
     else:

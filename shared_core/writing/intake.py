@@ -15,7 +15,7 @@ from shared_core.settings import Settings
 from shared_core.store.ledger import same_text, turn_id
 from shared_core.store.rows import Draft, dump, micros, moment
 from shared_core.values import Kind, Message, Triple, aware
-from shared_core.writing.conflict import topic_of
+from shared_core.writing.conflict import address
 from shared_core.writing.plain import plain
 from shared_core.writing.redact import redacted
 
@@ -128,7 +128,7 @@ class Intake:
         if id is None and kind in _DEDUPED:
             item.digest = digest(kind, kept, when)
         if kind == "fact":
-            item.topic = topic_of(kind, item.text, item.triple)
+            item.topic, item.thing = address(kind, item.text, item.triple)
             item.valid_from = when if when is not None and when <= now else None
             self.freshen(item, now, expires_in)
         cut(item)

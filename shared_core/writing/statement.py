@@ -182,6 +182,11 @@ def topic(subject: str, key: str) -> int:
     return number("topic", subject, key)
 
 
+def thing(key: str) -> int:
+    """The number of an object."""
+    return number("thing", key)
+
+
 def free_topic(bare: str) -> int:
     """The number of what a free text is about: its `Reading.bare`."""
     return number("text", bare)
@@ -215,5 +220,6 @@ __all__ = [
     "predicate",
     "single_valued",
     "subject_key",
+    "thing",
     "topic",
 ]

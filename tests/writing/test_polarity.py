@@ -9,7 +9,7 @@ from shared_core.writing.polarity import opposed, read
 PAIRS = [
     ("喜欢乌龙茶", "不喜欢乌龙茶"), ("是学生", "不是学生"), ("能来", "不能来"), ("我会游泳", "我不会游泳"),
     ("要香菜", "不要香菜"), ("使用Vim", "不使用Vim"), ("我喜欢咖啡", "我讨厌咖啡"), ("我用Vim", "我不再使用Vim了"),
-    ("喜欢喝乌龙茶", "现在不喝乌龙茶了"), ("他抽烟", "他已经不抽烟了"), ("这家店不错", "这家店并不错不"),
+    ("喜欢喝乌龙茶", "现在不喝乌龙茶了"), ("他抽烟", "他已经不抽烟了"),
     ("likes tea", "dislikes tea"), ("likes tea", "doesn't like tea"), ("The server is up", "The server isn't up"),
     ("can swim", "can't swim"), ("can swim", "cannot swim"), ("uses Vim", "doesn't use Vim"), ("uses Vim", "no longer uses Vim"),
     ("likes oolong tea", "no longer likes oolong tea"), ("I eat meat", "I don't eat meat anymore"),
@@ -26,17 +26,20 @@ APART = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other"), [pair for pair in PAIRS if "并不错不" not in pair[1]])
+@pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_d3_an_affirmation_and_its_denial_are_opposed(one: str, other: str) -> None:
     first, second = read(one), read(other)
-    assert first is not None and second is not None
-    assert opposed(first, second) and opposed(second, first)
+    assert first is not None
+    assert second is not None
+    assert opposed(first, second)
+    assert opposed(second, first)
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_d3_what_is_alike_and_no_denial_is_not_opposed(one: str, other: str) -> None:
     first, second = read(one), read(other)
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert not opposed(first, second)
 
 
@@ -59,7 +62,10 @@ def test_d3_what_says_more_than_one_thing_or_nothing_is_not_read(text: str) -> N
 def test_d3_what_has_ended_is_told_from_what_never_was() -> None:
     for text in ("no longer likes tea", "doesn't drink tea anymore", "不再喜欢茶", "现在不喝茶了"):
         found = read(text)
-        assert found is not None and found.over and not found.polarity
+        assert found is not None
+        assert found.over
+        assert not found.polarity
     for text in ("doesn't like tea", "不喜欢茶", "likes tea now", "现在喝茶了"):
         found = read(text)
-        assert found is not None and not found.over
+        assert found is not None
+        assert not found.over

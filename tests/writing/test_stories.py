@@ -16,7 +16,8 @@ from shared_core import AgentMemory
 from shared_core.testing import ManualClock
 
 _SPEC = importlib.util.spec_from_file_location("change_stories", Path(__file__).with_name("stories.py"))
-assert _SPEC is not None and _SPEC.loader is not None
+assert _SPEC is not None
+assert _SPEC.loader is not None
 stories = importlib.util.module_from_spec(_SPEC)
 sys.modules["change_stories"] = stories
 _SPEC.loader.exec_module(stories)

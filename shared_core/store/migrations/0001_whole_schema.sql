@@ -57,7 +57,8 @@ CREATE TABLE record (
     message_id TEXT, role TEXT, name TEXT,
     body TEXT,                    -- JSON: content parts, tool calls, the framework's own dict
     digest INTEGER,               -- same digest and text, same fact
-    topic INTEGER,                -- same topic, about the same thing: where a new fact looks for conflicts (D3)
+    topic INTEGER,                -- same topic, same subject and predicate: where a new fact looks for conflicts (D3)
+    thing INTEGER,                -- same thing, same object
     words BLOB,                   -- term ids of the text, for the word index
     shape INTEGER NOT NULL DEFAULT 0,   -- bit flags of the text, for the ranker
     revision INTEGER NOT NULL,
@@ -68,7 +69,7 @@ CREATE UNIQUE INDEX record_id ON record (scope, id);
 CREATE INDEX record_revision ON record (scope, revision);
 CREATE INDEX record_session ON record (session, position) WHERE session IS NOT NULL;
 CREATE INDEX record_digest ON record (scope, digest) WHERE digest IS NOT NULL;
-CREATE INDEX record_topic ON record (scope, topic, status) WHERE topic IS NOT NULL;
+CREATE INDEX record_topic ON record (scope, topic, status, thing) WHERE topic IS NOT NULL;
 
 CREATE TABLE embedder (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 255),

@@ -68,14 +68,14 @@ UPDATE record SET session = NULL, revision = :revision WHERE session = :session;
 
 -- name: insert_plain
 INSERT INTO record (scope, id, kind, text, source, importance, confidence, metadata, digest, words, shape, revision,
-    created_at, updated_at, seq)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    created_at, updated_at, topic, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: insert_record
 INSERT INTO record (scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance,
     confidence, metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role,
     name, body, digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, topic,
-    confirmed_at, seq)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    thing, confirmed_at, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: delete_record
 DELETE FROM record WHERE seq = ?;
 -- name: touch_record
@@ -92,7 +92,7 @@ FROM json_each(:digests) given CROSS JOIN record r INDEXED BY record_digest
 SELECT scope, id, kind, type, text, subject, predicate, object, polarity, entities, source, importance, confidence,
     metadata, event_time, valid_from, valid_until, expires_at, pinned, session, position, message_id, role, name, body,
     digest, words, shape, revision, created_at, updated_at, seen, status, supersedes, superseded_by, seq, topic,
-    confirmed_at
+    thing, confirmed_at
 FROM record WHERE seq = :seq;
 -- name: get_record
 SELECT {record} WHERE r.scope = :scope AND r.id = :id;
@@ -259,7 +259,9 @@ WHERE q.scope = :scope AND q.answered_at IS NULL ORDER BY q.created_at, q.id;
 UPDATE question SET answered_at = :now WHERE id = :id;
 
 -- name: on_topic
-SELECT seq FROM record WHERE scope = ? AND topic = ? AND status = ?;
+SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND status = ? LIMIT 1000;
+-- name: on_thing
+SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND status = ? AND thing = ?;
 -- name: known_topics
 SELECT DISTINCT r.topic FROM json_each(:topics) given CROSS JOIN record r INDEXED BY record_topic
     ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL;
@@ -279,11 +281,15 @@ UPDATE record SET status = 'active', superseded_by = NULL, valid_until = NULL, r
 WHERE scope = :scope AND superseded_by = :id;
 -- name: confirm_record
 UPDATE record SET confirmed_at = :now, expires_at = :expires_at, revision = :revision WHERE seq = :seq;
+-- name: recent_speakers
+SELECT DISTINCT name FROM (SELECT kind, role, name FROM record WHERE scope = :scope ORDER BY revision DESC LIMIT :limit)
+WHERE kind = 'turn' AND role = 'user' AND name IS NOT NULL;
 -- name: records_between
 SELECT {record} WHERE r.scope = :scope AND r.id >= :low AND r.id < :high AND r.status = 'active' ORDER BY r.seq;
 -- name: facts_about
-SELECT {record} WHERE r.scope = :scope AND r.topic IN (SELECT value FROM json_each(:topics)) AND r.topic IS NOT NULL
-    AND r.status = 'active' ORDER BY r.seq;
+SELECT {record} WHERE r.seq IN (SELECT f.seq FROM json_each(:topics) given CROSS JOIN record f INDEXED BY record_topic
+    ON f.scope = :scope AND f.topic = given.value AND f.topic IS NOT NULL AND f.status = 'active')
+ORDER BY r.importance DESC, r.created_at DESC, r.id LIMIT :limit;
 -- name: unlink_superseding
 UPDATE record SET superseded_by = NULL, revision = :revision WHERE scope = :scope AND superseded_by = :id;
 -- name: unlink_superseded
