@@ -242,10 +242,10 @@ class Scope(Changing):
     def _raw(self, tx: Transaction, id: str) -> tuple[int, Draft, int]:
         scope = self._find(tx)
         found = [] if scope is None else tx.rows("seq_by_id", (scope, identifier(id, "id", self._engine.settings)))
-        if scope is None or not found:
+        row = tx.rows("raw_record", {"seq": found[0][0]}) if found else []  # gone, if it is deleted meanwhile
+        if scope is None or not row:
             raise NotFound(f"no record {id!r} in the scope of user {self.user!r}")
-        row = tx.rows("raw_record", {"seq": found[0][0]})[0]
-        return found[0][0], rows.draft(row), scope
+        return found[0][0], rows.draft(row[0]), scope
 
     def _changed(self, item: Draft, given: Mapping[str, Any], now: int) -> Draft:
         intake = self._engine.intake

@@ -6,6 +6,7 @@ told in the audit log, the relation in the graph, a question where the user is t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -146,7 +147,7 @@ class Writer:
         olds = self._on(places, ACTIVE, item.id) + self._by_id(one.denied)
         if claim is not None and claim.over and places and places[0][1] is not None and not olds:
             self._flush()  # "sold the car": the red one, if there is one car
-            olds = self._on([(places[0][0], None)], ACTIVE, item.id)
+            olds = self._ending_in(claim.object, [topic for topic, things in places if things == places[0][1]], item)
         decision = Decision(Action.ADD)
         if olds or rules.strategy is Strategy.ASK:
             decision = conflict.decide([fact for _, fact in olds], new, rules)
@@ -192,6 +193,13 @@ class Writer:
                 seqs.update((row[0], None) for row in self._tx.rows("on_thing", (self._scope, topic, status, thing)))
         found = [(seq, self._item(seq)) for seq in seqs]
         return [(seq, self._old(seq, item)) for seq, item in found if item.id != but and not self._lies_ahead(item)]
+
+    def _ending_in(self, object: str, topics: Iterable[int], item: Draft) -> list[tuple[int, Fact]]:
+        """The facts on these topics whose object may be the one that is meant by its last words."""
+        words = "%" + re.sub(r"([\\%_])", r"\\\1", object) + "%"
+        rows = [row for topic in topics for row in self._tx.rows("on_ending", (self._scope, topic, ACTIVE, words))]
+        found = [(int(row[0]), self._item(row[0])) for row in rows]
+        return [(seq, self._old(seq, old)) for seq, old in found if old.id != item.id and not self._lies_ahead(old)]
 
     def _lies_ahead(self, item: Draft) -> bool:
         return item.event_time is not None and item.event_time > max(self._now, item.created_at or self._now)

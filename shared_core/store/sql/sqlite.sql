@@ -262,6 +262,9 @@ UPDATE question SET answered_at = :now WHERE id = :id;
 SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND status = ? LIMIT 1000;
 -- name: on_thing
 SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND status = ? AND thing = ?;
+-- name: on_ending
+SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND status = ? AND polarity = 1
+    AND object LIKE ? ESCAPE '\' LIMIT 20;
 -- name: known_topics
 SELECT DISTINCT r.topic FROM json_each(:topics) given CROSS JOIN record r INDEXED BY record_topic
     ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL;
