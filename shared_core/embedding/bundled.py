@@ -16,8 +16,8 @@ from shared_core.recall.text import clean
 class BundledEmbedder:
     """The default embedder; loads its weights on first use (about 0.3 s), and is thread-safe.
 
-    `threads`: BLAS threads for one call. The default is 1, which is nearly as quick as two on an idle
-    machine and ten times quicker on a busy one: BLAS threads that wait for a core spin. More pay off
+    `threads`: BLAS threads for one call. The default is 1: two are 1.4 times quicker on an idle machine
+    of two cores, and ten times slower on a busy one, where threads that wait for a core spin. More pay off
     in a process that embeds a lot on a machine of its own.
     """
 

@@ -41,7 +41,6 @@ WEIGHTS: Mapping[str, float] = {
     "how many": 1.67,
     "temporal": 0.42,
     "names": 0.84,
-    "numbers": 0.0,
     "same words": 10.0,
 }
 """What each number is worth for a question; fitted by `benchmarks/train.py`, explained in `docs/recall.md`."""
