@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from shared_core.settings import Settings
 from shared_core.short_term.tokens import count as count_tokens
 from shared_core.steps import Steps
 from shared_core.store import ledger
+from shared_core.store.encryption import Key
 from shared_core.store.rows import Draft, draft, micros
 from shared_core.store.sqlite import SqliteStore
 from shared_core.writing.intake import Intake, cut, embedded_text
@@ -47,16 +48,16 @@ class Options:
     llm: Any = None
     settings: Settings | None = None
     clock: Clock | None = None
-    key: Any = None
+    key: Key | None = field(default=None, repr=False)
     durability: str = "process"
 
     def conflicts(self, other: Options) -> list[str]:
         """The options that `other` gives and this has differently."""
         return [
             name
-            for name in ("embedder", "llm", "settings", "clock", "key")
+            for name in ("embedder", "llm", "settings", "clock")
             if getattr(other, name) is not None and not _agree(getattr(self, name), getattr(other, name))
-        ] + (["durability"] if other.durability != self.durability else [])
+        ] + [name for name in ("key", "durability") if getattr(other, name) != getattr(self, name)]
 
 
 def _agree(mine: Any, theirs: Any) -> bool:
@@ -71,8 +72,8 @@ class Engine:
             raise InvalidInput(f"durability is 'process' or 'power', not {options.durability!r}")
         if options.llm is not None and not callable(options.llm):
             raise InvalidType("an llm is a callable that takes a prompt and gives text; see as_llm of the adapters")
-        if options.key is not None:
-            raise InvalidInput("encryption at rest is not part of this version; leave key out, or encrypt the disk")
+        if options.key is not None and address is None:
+            raise InvalidInput("a database in memory is in no file; leave key out, or give a path")
         self.options = options
         self.settings = options.settings or Settings()
         self._clock = options.clock or system_clock
@@ -80,7 +81,9 @@ class Engine:
         self.llm = options.llm
         self.count: TokenCounter = self.settings.token_counter or count_tokens
         self.intake = Intake(self.settings, self.settings.redactor)
-        self.store = SqliteStore(address, busy_timeout=self.settings.busy_timeout, durability=options.durability)
+        self.store = SqliteStore(
+            address, busy_timeout=self.settings.busy_timeout, durability=options.durability, key=options.key
+        )
         self.indexes = IndexCache(self.store, self.settings)
         self.graphs = GraphCache(self.store, self.settings)
         self.unregistered = False  # restored from a serialised handle, with nothing registered for it

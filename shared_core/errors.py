@@ -62,6 +62,10 @@ class StoreDamaged(StoreError):
     """The file is not a readable twinmem database; restore a backup, or give another path."""
 
 
+class WrongKey(StoreError, ValueError):
+    """The key does not open this database; give the one it was encrypted with."""
+
+
 class StoreTooNew(StoreError):
     """The file was written by a newer twinmem; upgrade this installation to read it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,7 +18,8 @@ from shared_core.ports import Clock, Transaction
 from shared_core.scope import Scope
 from shared_core.settings import Settings
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger
+from shared_core.store import backup as backups
+from shared_core.store import encryption, ledger
 from shared_core.store.rows import draft, instant
 from shared_core.values import CheckReport, Problem, Receipt
 from shared_core.writing.intake import embedded_text, identifier
@@ -65,10 +66,12 @@ class AgentMemory:
         with `embed_documents` and `embed_query`; a file embedded with another one opens, but every
         verb that needs a vector raises `EmbedderMismatch` until `reembed()`. `llm`: a callable from
         prompt to text. `clock`: a callable giving aware UTC. `durability`: "process" survives
-        `kill -9`, "power" also a power cut.
+        `kill -9`, "power" also a power cut. `key` encrypts the file at rest (extra `encryption`): a
+        passphrase, 32 bytes, or a callable that gives one; without it the environment's `TWINMEM_KEY`
+        is taken for a new file or an encrypted one.
 
-        Raises `OptionConflict` if this process has the file open with other options, `StoreDamaged`
-        or `StoreTooNew` for a file that can't be read.
+        Raises `OptionConflict` if this process has the file open with other options, `WrongKey` for a
+        key that does not open it, `StoreDamaged` or `StoreTooNew` for a file that can't be read.
         """
         if isinstance(settings, Mapping):
             try:
@@ -77,8 +80,11 @@ class AgentMemory:
                 raise InvalidInput(f"settings: {error}") from error
         elif settings is not None and not isinstance(settings, Settings):
             raise InvalidType(f"settings is a Settings or a dict, not {type(settings).__name__}")
-        options = Options(embedder, llm, settings, clock, key, durability)
         path = _path(address)
+        key = encryption.resolved(key)
+        if key is None and path is not None:
+            key = encryption.from_environment(path)
+        options = Options(embedder, llm, settings, clock, key, durability)
         if path is None:
             return cls(Engine(None, options))
         with _registry:
@@ -123,8 +129,10 @@ class AgentMemory:
         """Open a database as a serialised handle means it: shared if open here, else as registered."""
         path = _path(address)
         with _registry:
-            if path in _open:
-                return cls.open(path)
+            if path in _open:  # whoever holds a handle of this process has shown the key
+                engine, handles = _open[path]
+                _open[path] = (engine, handles + 1)
+                return cls(engine)
             memory = cls.open(path, **_registered(path))
             memory._engine.unregistered = path is not None and path not in _factories
             return memory
@@ -245,6 +253,32 @@ class AgentMemory:
         engine.model.forget()
         return engine.store.compact()
 
+    def backup(self, path: str | os.PathLike[str], *, key: Any = None) -> None:
+        """Copy the database as it is now, while it is in use; the copy is checked before it gets its name.
+
+        It is encrypted as the original is, or under another `key`: so a plain memory becomes an
+        encrypted one, and a copy for somebody else gets a key of its own. `twinmem restore` puts it back.
+        """
+        engine = self._live()
+        engine.flush()
+        store = engine.store
+        if self.address is None:
+            raise InvalidInput("a database in memory is in no file; scope.export(path) writes what a scope holds")
+        backups.backup(store, os.path.abspath(os.fspath(path)), encryption.resolved(key))
+
+    def rekey(self, key: Any) -> None:
+        """Encrypt the file under another key; a crash leaves it whole, under the old key or the new one.
+
+        Raises `StoreBusy` while another process has it open, `InvalidInput` for a file without
+        encryption: back that up with a key and use the copy.
+        """
+        engine = self._live()
+        found = encryption.resolved(key)
+        if found is None:
+            raise InvalidInput("a key is a passphrase or 32 bytes, not None")
+        engine.store.rekey(found)
+        engine.options = replace(engine.options, key=found)
+
     def _reembed(self, progress: Progress | None = None) -> Steps[int]:
         """Move every record to the embedder this handle was opened with; how many were embedded.
 
@@ -359,6 +393,8 @@ class AgentMemory:
     ausers = threaded(users)
     aagents = threaded(agents)
     aforget = threaded(forget)
+    abackup = threaded(backup)
+    arekey = threaded(rekey)
     aflush = threaded(flush)
     apurge = threaded(purge)
     aclose = threaded(close)

@@ -25,7 +25,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from shared_core.errors import MemoryClosed, StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from shared_core.errors import InvalidInput, MemoryClosed, StoreBusy, StoreDamaged, StoreError, StoreTooNew, WrongKey
+from shared_core.store.encryption import Cipher, Key, driver, is_plain
 from shared_core.store.sql import statements
 
 _IDLE = 8  # connections kept open between uses
@@ -35,11 +36,19 @@ _BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def translated(error: sqlite3.Error, address: str) -> StoreError:
+def translated(error: Exception, address: str, *, encrypted: bool = False) -> StoreError:
     """The memory's own error for a driver's error; the only place where they are told apart."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _BUSY_CODES:
         return StoreBusy(f"{address}: the database is locked by another process; try again ({error})")
+    if encrypted and code == sqlite3.SQLITE_NOTADB:
+        if is_plain(address):
+            return WrongKey(
+                f"{address} is not encrypted: open it without a key, and encrypt it with a backup under one"
+            )
+        return WrongKey(f"{address}: the key does not open it, or it is no encrypted twinmem database")
+    if code == sqlite3.SQLITE_NOTADB:
+        return StoreDamaged(f"{address}: not a readable twinmem database, or an encrypted one: then give its key")
     if code in _DAMAGED_CODES:
         return StoreDamaged(f"{address}: not a readable twinmem database ({error}); restore a backup or check the path")
     return StoreError(f"{address}: {error}")
@@ -74,8 +83,13 @@ class SqliteStore:
     full) also survives a power cut, at the cost of one disk flush a write.
     """
 
-    def __init__(self, path: str | None, *, busy_timeout: float = 30.0, durability: str = "process") -> None:
+    def __init__(
+        self, path: str | None, *, busy_timeout: float = 30.0, durability: str = "process", key: Key | None = None
+    ) -> None:
         self.address = path or ":memory:"
+        # SQLCipher is another build of SQLite with a module of its own, whose errors are no `sqlite3.Error`.
+        self.cipher = None if key is None or path is None else Cipher(path, key)
+        self._driver: Any = sqlite3 if self.cipher is None else driver()
         self._uri = f"file:/twinmem-{uuid.uuid4().hex}?vfs=memdb" if path is None else None
         self._path = path
         self._timeout = busy_timeout
@@ -86,15 +100,15 @@ class SqliteStore:
         # A memdb lives as long as a connection to it does; this one is never lent.
         self._anchor: sqlite3.Connection | None = None
         try:
-            first = self._connect()
-        except sqlite3.Error as error:
-            raise translated(error, self.address) from error
+            first = self._first()
+        except self._driver.Error as error:
+            raise self._translated(error) from error
         try:
             self._migrate(first)
         except BaseException as error:
             first.close()
-            if isinstance(error, sqlite3.Error):
-                raise translated(error, self.address) from error
+            if isinstance(error, self._driver.Error):
+                raise self._translated(error) from error
             raise
         if path is None:
             self._anchor = first
@@ -105,8 +119,24 @@ class SqliteStore:
 
     # ------------------------------------------------------------------ connections
 
+    def _translated(self, error: Exception) -> StoreError:
+        return translated(error, self.address, encrypted=self.cipher is not None)
+
+    def _first(self) -> sqlite3.Connection:
+        """The first connection; of two processes that make an encrypted file at once, one takes the other's salt."""
+        cipher = self.cipher
+        if cipher is None or not cipher.fresh:
+            return self._connect()
+        try:
+            connection = self._connect()
+            connection.execute("SELECT count(*) FROM sqlite_master")
+        except self._driver.DatabaseError:
+            cipher.derive()
+            return self._connect()
+        return connection
+
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
+        connection: sqlite3.Connection = self._driver.connect(
             self._uri or str(self._path),
             uri=self._uri is not None,
             timeout=self._timeout,
@@ -115,6 +145,8 @@ class SqliteStore:
             cached_statements=256,
         )
         try:
+            if self.cipher is not None:
+                self.cipher.unlock(connection)
             if self._uri is None:
                 self._to_wal(connection)
                 connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT}")
@@ -134,7 +166,7 @@ class SqliteStore:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
-            except sqlite3.OperationalError as error:
+            except self._driver.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BUSY_CODES or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
@@ -178,8 +210,8 @@ class SqliteStore:
             if connection is None:
                 connection = self._connect()
             yield connection
-        except sqlite3.Error as error:
-            raise translated(error, self.address) from error
+        except self._driver.Error as error:
+            raise self._translated(error) from error
         finally:
             if pid == self._pid:
                 with self._pool:
@@ -282,6 +314,8 @@ class SqliteStore:
         """What SQLite's own integrity check says, nothing if it is content."""
         with self._connection() as connection:
             found = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+            if self.cipher is not None:  # every page has a keyed hash
+                found += [row[0] for row in connection.execute("PRAGMA cipher_integrity_check")]
         return [] if found == ["ok"] else found
 
     def compact(self) -> bool:
@@ -292,11 +326,43 @@ class SqliteStore:
             try:
                 connection.execute("VACUUM")
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            except sqlite3.OperationalError as error:
+            except self._driver.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY_CODES:
                     return False
                 raise
         return not busy
+
+    def copy(self, path: str) -> None:
+        """Write what is committed now into a new file, under the same key, while others read and write."""
+        with self._connection() as connection:
+            connection.execute("VACUUM INTO ?", (path,))
+
+    def rekey(self, key: Key) -> None:
+        """Encrypt the file under another key, in place; a crash leaves it whole under the old one or the new.
+
+        Raises `StoreBusy` while anybody else has the file open, `InvalidInput` for a file that is not encrypted.
+        """
+        if self.cipher is None or self._path is None:
+            raise InvalidInput(f"{self.address} is not encrypted; back it up with a key, and use the copy")
+        with self._writing:
+            self.before_fork()
+            try:
+                if self._lent:
+                    raise StoreBusy(f"{self.address}: other threads are using it; rekey when they are done")
+                cipher = Cipher(self._path, key)
+                try:
+                    connection = self._connect()
+                    try:
+                        # The pages as they were are kept in a rollback journal, under the old key, until all are done.
+                        connection.execute("PRAGMA journal_mode=DELETE")
+                        connection.execute(f"PRAGMA rekey = {cipher.pragma}")
+                    finally:
+                        connection.close()
+                except self._driver.Error as error:
+                    raise self._translated(error) from error
+                self.cipher = cipher
+            finally:
+                self.after_fork(child=False)
 
     def close(self) -> None:
         """Close every connection that is not in use; those in use close when they are returned."""
