@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from shared_core import AgentMemory, Scope
 from shared_core.testing import ManualClock
+from tests.servers import Server, instead_of_files, started
 
 ROOT = Path(__file__).parents[1]
 LONG = bool(os.environ.get("TWINMEM_LONG_TESTS"))
@@ -29,6 +31,39 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("short"), derandomize=False, max_examples=1_000)
 settings.load_profile("long" if LONG else "short")
+
+# What has to hold of every store: the tests in these folders that open a memory run on SQLite and on PostgreSQL.
+STORES = ("sqlite", "postgres") if os.environ.get("TWINMEM_PG") else ("sqlite",)
+EVERY_STORE = tuple(ROOT / "tests" / name for name in ("core", "long_term", "short_term", "recall", "moving"))
+_OPENS = {"memory", "scope", "path", "tmp_path"}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each such test a form with `postgres` in its id, unless it is marked `sqlite_only`."""
+    if "store" not in metafunc.fixturenames:
+        return
+    function, folder = metafunc.definition, metafunc.definition.path.parent
+    opens = _OPENS & {*metafunc.fixturenames} or "AgentMemory" in inspect.getsource(function.obj)
+    if folder in EVERY_STORE and opens and function.get_closest_marker("sqlite_only") is None:
+        metafunc.parametrize("store", STORES, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A PostgreSQL server, started when the first test asks for it."""
+    with started(tmp_path_factory.mktemp("postgres")) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The store that memories live in during this test."""
+    name = getattr(request, "param", "sqlite")
+    if name == "sqlite":
+        yield name
+        return
+    with instead_of_files(request.getfixturevalue("server"), monkeypatch):
+        yield name
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 SELECT value FROM meta WHERE key = :key;
 -- name: set_meta
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+-- name: add_meta
+INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO NOTHING;
 
 -- name: find_scope
 SELECT id, revision FROM scope WHERE user = :user AND agent = :agent;
@@ -30,22 +32,71 @@ WHERE user = :user AND (EXISTS (SELECT 1 FROM record WHERE record.scope = scope.
 ORDER BY agent;
 
 -- name: find_session
-SELECT id, name, created_at, ended_at, summary, summarised, snapshot, state FROM session
+SELECT id, name, created_at, ended_at, summary, summarised, snapshot FROM session
 WHERE scope = :scope AND name = :name;
 -- name: add_session
 INSERT INTO session (scope, name, created_at) VALUES (:scope, :name, :now) ON CONFLICT (scope, name) DO NOTHING;
+-- name: session_state
+SELECT state FROM session WHERE id = :session;
+-- name: set_session_state
+UPDATE session SET state = :state WHERE id = :session;
+-- name: newest_asked
+SELECT message_id FROM record WHERE session = :session AND kind = 'turn' AND role = 'user' ORDER BY position DESC LIMIT 1;
+-- name: message_of_session
+SELECT seq, message_id, role, name, text, body, created_at, id FROM record
+WHERE session = :session AND kind = 'turn' AND message_id = :id;
+-- name: told_by_turns
+SELECT p.source, r.subject, r.predicate, r.object, r.entities FROM provenance p JOIN record r ON r.seq = p.record
+WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND r.entities IS NOT NULL ORDER BY p.source, r.seq;
+-- name: scope_has_entities
+SELECT 1 FROM entity WHERE scope = :scope LIMIT 1;
 -- name: end_session
 UPDATE session SET ended_at = :now WHERE id = :session;
 -- name: reopen_session
 UPDATE session SET ended_at = NULL WHERE id = :session AND ended_at IS NOT NULL;
 -- name: reset_session
-UPDATE session SET summary = NULL, summarised = 0, snapshot = NULL WHERE id = :session;
+UPDATE session SET summary = NULL, summarised = 0, snapshot = NULL, consolidated = 0 WHERE id = :session;
+-- name: session_digest
+SELECT summary, summarised, snapshot FROM session WHERE id = :session;
+-- name: set_summary
+UPDATE session SET summary = :summary, summarised = :summarised WHERE id = :session;
+-- name: set_snapshot
+UPDATE session SET snapshot = :snapshot WHERE id = :session;
+-- name: unsay
+UPDATE session SET snapshot = NULL, summary = CASE WHEN summarised >= ?2 THEN NULL ELSE summary END,
+    summarised = CASE WHEN summarised >= ?2 THEN 0 ELSE summarised END,
+    consolidated = coalesce(max(0, min(consolidated, ?2 - 1)), consolidated)
+WHERE id = ?1;
+-- name: unsay_archived
+UPDATE session SET summary = NULL, summarised = 0, snapshot = NULL
+WHERE scope = ?1 AND name = (SELECT session FROM archive WHERE id = ?2);
+-- name: unsummarised
+SELECT s.summarised, count(r.seq), coalesce(sum(r.role = 'user'), 0),
+    coalesce(sum(length(r.text) + coalesce(length(r.body), 0) / 4 + 8), 0)
+FROM session s LEFT JOIN record r ON r.session = s.id AND r.position > s.summarised AND r.kind = 'turn'
+WHERE s.id = :session;
+-- name: messages_after
+SELECT seq, message_id, role, name, text, body, created_at, id, position FROM record
+WHERE session = :session AND kind = 'turn' AND position > :position ORDER BY position;
+-- name: messages_between
+SELECT seq, message_id, role, name, text, body, created_at, id, position FROM record
+WHERE session = :session AND kind = 'turn' AND position > :position AND position <= :last ORDER BY position;
+-- name: facts_of_session
+SELECT text, importance, entities FROM record WHERE session = :session AND kind IN ('fact', 'event')
+    AND position IS NULL AND status = 'active' AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY importance DESC, created_at DESC, id LIMIT :limit;
+-- name: past_facts_of_session
+SELECT text FROM record WHERE session = :session AND kind = 'fact' AND position IS NULL AND status = 'superseded'
+ORDER BY updated_at DESC, id LIMIT :limit;
 -- name: drop_session
 DELETE FROM session WHERE id = :session;
 -- name: drop_sessions
 DELETE FROM session WHERE scope = :scope;
 -- name: session_names
-SELECT name FROM session WHERE scope = :scope ORDER BY id;
+SELECT name FROM session s WHERE s.scope = :scope AND NOT (
+    EXISTS (SELECT 1 FROM archive a WHERE a.scope = s.scope AND a.session = s.name AND a.state IN ('kept', 'stale'))
+    AND NOT EXISTS (SELECT 1 FROM record r WHERE r.session = s.id AND r.kind = 'turn'))
+ORDER BY s.id;
 -- name: last_position
 SELECT coalesce(max(position), 0) FROM record WHERE session = :session;
 -- name: session_messages
@@ -60,6 +111,8 @@ WHERE session = :session AND kind = 'turn' AND role = 'system' AND position < co
     SELECT position FROM record WHERE session = :session AND kind = 'turn' AND role <> 'system'
     ORDER BY position LIMIT 1), 9223372036854775807)
 ORDER BY position;
+-- name: summarised_turns
+SELECT id FROM record WHERE session = :session AND kind = 'turn' AND position <= :reach ORDER BY position LIMIT :limit;
 -- name: session_records
 SELECT seq, id FROM record WHERE session = :session AND NOT EXISTS (SELECT 1 FROM provenance WHERE record = record.seq)
 ORDER BY position;
@@ -179,6 +232,86 @@ SELECT record, source FROM provenance p WHERE NOT EXISTS (SELECT 1 FROM record r
     OR NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = p.source);
 -- name: delete_link
 DELETE FROM provenance WHERE record = ? AND source = ?;
+-- name: lost_outcomes
+SELECT DISTINCT record FROM outcome o WHERE NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = o.record);
+-- name: lost_traces
+SELECT reply, record FROM trace t WHERE NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = t.record)
+    OR NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = t.reply);
+-- name: delete_trace
+DELETE FROM trace WHERE reply = ? AND record = ?;
+-- name: lost_accesses
+SELECT record FROM access a WHERE NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = a.record);
+-- name: lost_pending
+SELECT id FROM pending p WHERE (record IS NOT NULL AND NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = p.record))
+    OR (session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM session s WHERE s.id = p.session));
+-- name: lost_questions
+SELECT id FROM question q WHERE (record IS NOT NULL AND NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = q.record))
+    OR (other IS NOT NULL AND NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = q.other));
+-- name: delete_question
+DELETE FROM question WHERE id = ?;
+-- name: waiting_for_nothing
+SELECT seq FROM record r WHERE status = 'waiting'
+    AND NOT EXISTS (SELECT 1 FROM question q WHERE q.record = r.seq AND q.answered_at IS NULL);
+-- name: lost_versions
+SELECT seq FROM record r
+WHERE (superseded_by IS NOT NULL AND NOT EXISTS (SELECT 1 FROM record o WHERE o.scope = r.scope AND o.id = r.superseded_by)
+        AND NOT EXISTS (SELECT 1 FROM cold c WHERE c.scope = r.scope AND c.record = r.superseded_by))
+    OR (supersedes IS NOT NULL AND NOT EXISTS (SELECT 1 FROM record o WHERE o.scope = r.scope AND o.id = r.supersedes)
+        AND NOT EXISTS (SELECT 1 FROM cold c WHERE c.scope = r.scope AND c.record = r.supersedes));
+-- name: unlink_lost_versions
+UPDATE record SET
+    superseded_by = CASE WHEN EXISTS (SELECT 1 FROM record o WHERE o.scope = record.scope AND o.id = record.superseded_by)
+        OR EXISTS (SELECT 1 FROM cold c WHERE c.scope = record.scope AND c.record = record.superseded_by)
+        THEN superseded_by END,
+    supersedes = CASE WHEN EXISTS (SELECT 1 FROM record o WHERE o.scope = record.scope AND o.id = record.supersedes)
+        OR EXISTS (SELECT 1 FROM cold c WHERE c.scope = record.scope AND c.record = record.supersedes)
+        THEN supersedes END
+WHERE seq = ?;
+-- name: lost_relations
+SELECT id FROM relation t WHERE record <> 0 AND NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = t.record);
+-- name: lost_traits
+SELECT entity, record FROM trait t WHERE record <> 0 AND NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = t.record);
+-- name: lost_aliases
+SELECT entity, target, record FROM alias a
+WHERE (record <> 0 AND NOT EXISTS (SELECT 1 FROM record r WHERE r.seq = a.record))
+    OR NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = a.entity AND e.scope = a.scope)
+    OR NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = a.target AND e.scope = a.scope);
+-- name: lost_apart
+SELECT scope, one, other FROM apart a WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = a.one AND e.scope = a.scope)
+    OR NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = a.other AND e.scope = a.scope);
+-- name: bare_subjects
+SELECT id, scope, subject, subject_name FROM relation r
+WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = r.subject AND e.scope = r.scope);
+-- name: bare_objects
+SELECT id, scope, object, object_name FROM relation r
+WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = r.object AND e.scope = r.scope);
+-- name: bare_traits
+SELECT entity, scope, entity, name, record FROM trait t
+WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = t.entity AND e.scope = t.scope);
+-- name: restore_entity
+INSERT INTO entity (id, scope, key, name, created_at) VALUES (?, ?, ?, ?, ?);
+-- name: relation_key
+SELECT subject, predicate, object, record, subject_name, object_name FROM relation WHERE id = ?;
+-- name: point_relation
+UPDATE relation SET subject = ?, object = ? WHERE id = ?;
+-- name: point_trait
+UPDATE trait SET entity = ? WHERE entity = ? AND record = ?;
+-- name: idle_entities
+SELECT id FROM entity e WHERE NOT EXISTS (SELECT 1 FROM relation r WHERE r.subject = e.id OR r.object = e.id)
+    AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.entity = e.id OR a.target = e.id)
+    AND NOT EXISTS (SELECT 1 FROM trait t WHERE t.entity = e.id);
+-- name: stray_rows
+SELECT 'relation' AS part, scope FROM relation t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'entity', scope FROM entity t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'alias', scope FROM alias t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'trait', scope FROM trait t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'apart', scope FROM apart t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'rule', scope FROM rule t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'pending', scope FROM pending t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'question', scope FROM question t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope)
+UNION SELECT 'vault', scope FROM vault t WHERE NOT EXISTS (SELECT 1 FROM scope s WHERE s.id = t.scope);
+-- name: reshape_all
+UPDATE scope SET graph_horizon = revision;
 -- name: count_records
 SELECT count(*) FROM record;
 
@@ -194,8 +327,10 @@ DELETE FROM access WHERE record = ?;
 INSERT INTO provenance (record, source, extractor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
 -- name: derived_only_from
 SELECT DISTINCT p.record FROM provenance p JOIN json_each(:seqs) gone ON gone.value = p.source
-WHERE NOT EXISTS (
-    SELECT 1 FROM provenance q WHERE q.record = p.record AND q.source NOT IN (SELECT value FROM json_each(:seqs)));
+WHERE p.extractor IN ('merged', 'folded') OR (NOT EXISTS (
+    SELECT 1 FROM provenance q WHERE q.record = p.record AND q.extractor NOT IN ('merged', 'folded')
+        AND q.source NOT IN (SELECT value FROM json_each(:seqs)))
+    AND NOT EXISTS (SELECT 1 FROM record r JOIN cold_link c ON c.scope = r.scope AND c.record = r.id WHERE r.seq = p.record));
 -- name: delete_links
 DELETE FROM provenance WHERE record = ?;
 -- name: delete_links_to
@@ -204,10 +339,22 @@ DELETE FROM provenance WHERE source = ?;
 SELECT r.id, r.message_id, s.name, p.extractor FROM provenance p JOIN record r ON r.seq = p.source
 LEFT JOIN session s ON s.id = r.session WHERE p.record = :seq ORDER BY p.source;
 
+-- name: sources_of_all
+SELECT p.record, r.id, r.message_id, s.name, p.extractor FROM provenance p JOIN record r ON r.seq = p.source
+LEFT JOIN session s ON s.id = r.session WHERE p.record IN (SELECT value FROM json_each(:seqs))
+ORDER BY p.record, p.source;
+-- name: replaced_texts
+SELECT r.seq, o.text FROM record r JOIN record o ON o.scope = r.scope AND o.id = r.supersedes
+WHERE r.seq IN (SELECT value FROM json_each(:seqs));
+-- name: source_ids
+SELECT r.id, t.id FROM json_each(:ids) given CROSS JOIN record r ON r.scope = :scope AND r.id = given.value
+JOIN provenance p ON p.record = r.seq JOIN record t ON t.seq = p.source;
 -- name: read_only_from
 SELECT DISTINCT p.record FROM provenance p JOIN json_each(:seqs) gone ON gone.value = p.source
-WHERE p.extractor IN ('rules', 'llm', 'extractor') AND NOT EXISTS (
-    SELECT 1 FROM provenance q WHERE q.record = p.record AND q.source NOT IN (SELECT value FROM json_each(:seqs)));
+WHERE p.extractor IN ('rules', 'llm', 'extractor', 'consolidation') AND NOT EXISTS (
+    SELECT 1 FROM provenance q WHERE q.record = p.record AND q.extractor NOT IN ('merged', 'folded')
+        AND q.source NOT IN (SELECT value FROM json_each(:seqs)))
+    AND NOT EXISTS (SELECT 1 FROM record r JOIN cold_link c ON c.scope = r.scope AND c.record = r.id WHERE r.seq = p.record);
 -- name: links_of
 SELECT record, source FROM provenance WHERE record IN (SELECT value FROM json_each(:seqs));
 -- name: outdated_turns
@@ -221,6 +368,8 @@ WITH RECURSIVE version (turn, seq, steps) AS (
     WHERE o.status = 'superseded' AND v.steps < 100
 )
 SELECT DISTINCT v.turn, v.seq FROM version v JOIN record r ON r.seq = v.seq WHERE r.status = 'active' ORDER BY 1, 2;
+-- name: any_tombstone
+SELECT 1 FROM tombstone WHERE scope = :scope LIMIT 1;
 -- name: has_tombstone
 SELECT 1 FROM tombstone WHERE scope = ? AND hash = ?;
 
@@ -241,6 +390,10 @@ WHERE session = :session AND kind = 'turn' AND position < :position ORDER BY pos
 DELETE FROM pending WHERE record = ?;
 -- name: delete_outcomes
 DELETE FROM outcome WHERE record = ?;
+-- name: add_trace
+INSERT INTO trace (reply, record, rank, score, section) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: trace_of
+SELECT record, rank, score, section FROM trace WHERE reply = :reply ORDER BY rank;
 -- name: delete_traces
 DELETE FROM trace WHERE record = ?;
 -- name: delete_traces_of
@@ -289,10 +442,13 @@ SELECT DISTINCT name FROM (SELECT kind, role, name FROM record WHERE scope = :sc
 WHERE kind = 'turn' AND role = 'user' AND name IS NOT NULL;
 -- name: records_between
 SELECT {record} WHERE r.scope = :scope AND r.id >= :low AND r.id < :high AND r.status = 'active' ORDER BY r.seq;
--- name: facts_about
-SELECT {record} WHERE r.seq IN (SELECT f.seq FROM json_each(:topics) given CROSS JOIN record f INDEXED BY record_topic
-    ON f.scope = :scope AND f.topic = given.value AND f.topic IS NOT NULL AND f.status = 'active')
-ORDER BY r.importance DESC, r.created_at DESC, r.id LIMIT :limit;
+-- name: profile_facts
+SELECT f.topic, f.seq FROM (
+    SELECT r.topic AS topic, r.seq AS seq,
+        row_number() OVER (PARTITION BY r.topic ORDER BY r.importance DESC, r.created_at DESC, r.id) AS place
+    FROM json_each(:topics) given CROSS JOIN record r INDEXED BY record_topic
+        ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL AND r.status = 'active') f
+WHERE f.place <= :limit;
 -- name: unlink_superseding
 UPDATE record SET superseded_by = NULL, revision = :revision WHERE scope = :scope AND superseded_by = :id;
 -- name: unlink_superseded
@@ -306,7 +462,8 @@ DELETE FROM erased WHERE scope = :scope;
 -- name: raise_horizon
 UPDATE scope SET horizon = :revision WHERE id = :scope;
 -- name: add_tombstone
-INSERT INTO tombstone (scope, hash, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+INSERT INTO tombstone (scope, hash, created_at) VALUES (?, ?, ?)
+ON CONFLICT (scope, hash) DO UPDATE SET created_at = excluded.created_at;
 -- name: clear_scope_pending
 DELETE FROM pending WHERE scope = :scope;
 -- name: clear_scope_questions
@@ -320,7 +477,7 @@ DELETE FROM entity WHERE scope = :scope;
 -- name: clear_scope_rules
 DELETE FROM rule WHERE scope = :scope;
 -- name: clear_scope_archive
-DELETE FROM archive WHERE scope = :scope;
+UPDATE archive SET state = 'gone', session = NULL, manifest = '{}' WHERE scope = :scope AND state <> 'gone';
 -- name: clear_scope_vault
 DELETE FROM vault WHERE scope = :scope;
 -- name: clear_scope_audit
@@ -359,9 +516,307 @@ SELECT seq FROM record WHERE scope = ? AND id = ? AND expires_at <= ?;
 SELECT r.scope, r.seq FROM scope s JOIN record r ON r.scope = s.id AND r.id >= 'item/' AND r.id < 'item0'
 WHERE s.agent = :agent AND r.kind = 'item' AND r.expires_at <= :now;
 
+-- ------------------------------------------------------------------ episodes and procedures (B3, B7)
+-- name: scope_events
+SELECT {record} WHERE r.scope = :scope AND r.kind = 'event' AND r.status = 'active'
+    AND coalesce(r.event_time, r.created_at) >= :since AND coalesce(r.event_time, r.created_at) < :until
+    AND (:session IS NULL OR r.session = :session) AND (r.expires_at IS NULL OR r.expires_at > :now) ORDER BY r.seq;
+-- name: scope_turns
+SELECT {record} WHERE r.scope = :scope AND r.kind = 'turn' AND r.status = 'active'
+    AND r.created_at >= :since AND r.created_at < :until AND (:session IS NULL OR r.session = :session) ORDER BY r.seq;
+-- name: bodies
+SELECT seq, body FROM record WHERE seq IN (SELECT value FROM json_each(:seqs)) AND body IS NOT NULL;
+-- name: session_starts
+SELECT name, start FROM (SELECT s.id AS id, s.name AS name, min(s.created_at, coalesce((SELECT min(r.created_at)
+    FROM record r WHERE r.session = s.id AND r.kind = 'turn'), s.created_at)) AS start
+    FROM session s WHERE s.scope = :scope AND (:session IS NULL OR s.id = :session))
+WHERE start >= :since AND start < :until ORDER BY id;
+-- name: session_states
+SELECT name, state FROM session WHERE scope = :scope AND (:session IS NULL OR id = :session) AND state IS NOT NULL
+ORDER BY id;
+-- name: count_events
+SELECT count(*) FROM record INDEXED BY record_event WHERE scope = :scope AND kind = 'event' AND status = 'active';
+-- name: least_events
+SELECT seq FROM record INDEXED BY record_event
+WHERE scope = :scope AND kind = 'event' AND status = 'active' AND pinned = 0
+ORDER BY importance, coalesce(event_time, created_at), seq LIMIT :limit;
+-- name: add_outcome
+INSERT INTO outcome (record, success, created_at, detail) VALUES (?, ?, ?, ?);
+-- name: outcomes_of
+SELECT record, count(*), sum(success) FROM outcome WHERE record IN (SELECT value FROM json_each(:seqs)) GROUP BY record;
+-- name: scope_rules_kept
+SELECT {record} WHERE r.scope = :scope AND r.kind = 'rule' AND r.status = 'active'
+    AND (r.expires_at IS NULL OR r.expires_at > :now) ORDER BY r.seq;
+-- name: turns_of_task
+SELECT seq FROM record WHERE session = :session AND kind = 'turn' AND position < :position AND CASE WHEN :since IS NULL
+    THEN position >= coalesce((SELECT position FROM record WHERE session = :session AND kind = 'turn' AND role = 'user'
+        AND position < :position ORDER BY position DESC LIMIT 1 OFFSET :turns - 1), 0)
+    ELSE created_at >= :since END ORDER BY position;
+-- name: memories_of_turns
+SELECT r.seq, r.id FROM record r WHERE r.scope = :scope AND r.status = 'active' AND (
+    r.seq IN (SELECT value FROM json_each(:turns))
+    OR r.seq IN (SELECT p.record FROM provenance p JOIN json_each(:turns) t ON p.source = t.value)
+    OR (r.session = :session AND r.kind = 'event' AND r.position IS NULL AND r.created_at >= (
+        SELECT min(created_at) FROM record WHERE seq IN (SELECT value FROM json_each(:turns)))
+        AND NOT EXISTS (SELECT 1 FROM provenance q WHERE q.record = r.seq)));
+-- name: reinforce
+UPDATE record SET importance = min(1.0, importance + :by), revision = :revision WHERE seq = :seq AND importance < 1;
+-- name: newest_sessions
+SELECT id, name, state FROM session WHERE scope = :scope ORDER BY id DESC LIMIT :limit;
+-- name: turns_to_mine
+SELECT seq, session, role, text, body, created_at, message_id FROM record
+WHERE scope = :scope AND kind = 'turn' AND status = 'active'
+    AND session IN (SELECT value FROM json_each(:sessions)) ORDER BY session, position;
+-- name: events_to_mine
+SELECT seq, session, type, text, metadata, coalesce(event_time, created_at) FROM record
+WHERE scope = :scope AND kind = 'event' AND status = 'active' AND type IS NOT NULL
+    AND (session IS NULL OR session IN (SELECT value FROM json_each(:sessions)))
+    AND NOT EXISTS (SELECT 1 FROM provenance p WHERE p.record = record.seq);
+-- name: feedback_by_turn
+SELECT p.source, e.metadata FROM record e JOIN provenance p ON p.record = e.seq
+WHERE e.scope = :scope AND e.kind = 'event' AND e.type = 'user_feedback';
+-- name: last_mined
+SELECT detail FROM audit WHERE scope = :scope AND record = '' AND action = 'mined' ORDER BY step DESC LIMIT 1;
+-- name: count_ended
+SELECT count(*) FROM session WHERE scope = :scope AND ended_at IS NOT NULL;
+-- name: left_events
+SELECT id FROM record WHERE scope = :scope AND kind = 'event' AND status = 'archived' ORDER BY seq;
+-- name: archive_event
+UPDATE record SET status = 'archived', updated_at = :now, revision = :revision WHERE seq = :seq;
+
+-- ------------------------------------------------------------------ the archive (B8)
+-- name: add_archive
+INSERT INTO archive (id, scope, session, address, manifest, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?);
+-- name: archive_row
+SELECT id, session, address, manifest, state, created_at FROM archive WHERE id = :id AND scope = :scope;
+-- name: scope_archives
+SELECT id, session, address, manifest, state, created_at FROM archive
+WHERE scope = :scope AND state IN ('kept', 'stale') ORDER BY created_at, id;
+-- name: set_archive
+UPDATE archive SET session = :session, address = :address, manifest = :manifest, state = :state WHERE id = :id;
+-- name: set_archive_state
+UPDATE archive SET state = :state WHERE id = :id;
+-- name: drop_archive
+DELETE FROM archive WHERE id = :id;
+-- name: unsettled_archives
+SELECT id, scope, session, address, manifest, state, created_at FROM archive
+WHERE state <> 'kept' AND (state <> 'writing' OR created_at < :before) ORDER BY id;
+-- name: abandon_archive
+UPDATE archive SET state = 'gone' WHERE id = :id AND state IN ('writing', 'gone');
+-- name: abandon_archives
+UPDATE archive SET state = 'gone' WHERE scope = :scope AND state = 'writing';
+-- name: add_cold
+INSERT INTO cold (scope, record, archive, hashes, told) VALUES (?, ?, ?, ?, ?);
+-- name: any_cold
+SELECT 1 FROM archive WHERE scope = :scope AND state IN ('kept', 'stale', 'writing') LIMIT 1;
+-- name: cold_record
+SELECT archive, hashes, told FROM cold WHERE scope = ? AND record = ?;
+-- name: cold_of_session
+SELECT c.record FROM archive a JOIN cold c ON c.archive = a.id WHERE a.scope = :scope AND a.session = :session;
+-- name: directly_told
+SELECT id, subject, predicate, object, record FROM relation
+WHERE id IN (SELECT value FROM json_each(:ids)) AND record = 0 AND scope = :scope;
+-- name: alias_told
+SELECT 1 FROM alias WHERE entity = ? AND target = ? AND record = ?;
+-- name: cold_of_archive
+SELECT record FROM cold WHERE archive = :archive;
+-- name: drop_cold
+DELETE FROM cold WHERE scope = ? AND record = ?;
+-- name: empty_archive
+DELETE FROM cold WHERE archive = :archive;
+-- name: clear_scope_cold
+DELETE FROM cold WHERE scope = :scope;
+-- name: clear_scope_cold_links
+DELETE FROM cold_link WHERE scope = :scope;
+-- name: add_cold_link
+INSERT INTO cold_link (scope, record, source, extractor, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: drop_cold_link
+DELETE FROM cold_link WHERE scope = ? AND record = ? AND source = ?;
+-- name: drop_cold_links
+DELETE FROM cold_link WHERE scope = ?1 AND (record = ?2 OR source = ?2);
+-- name: cold_links
+SELECT record, source, extractor, created_at FROM cold_link WHERE scope = :scope ORDER BY record, source;
+-- name: cold_links_of
+SELECT record, source, extractor, created_at FROM cold_link WHERE scope = ?1 AND record = ?2
+UNION SELECT record, source, extractor, created_at FROM cold_link WHERE scope = ?1 AND source = ?2;
+-- name: cold_hashes
+SELECT hashes FROM cold WHERE scope = :scope;
+-- name: cold_sources_of
+SELECT l.source, NULL, a.session, l.extractor FROM cold_link l JOIN cold c ON c.scope = l.scope AND c.record = l.source
+JOIN archive a ON a.id = c.archive WHERE l.scope = :scope AND l.record = :record ORDER BY l.source;
+-- name: read_from
+SELECT r.id FROM record t JOIN provenance p ON p.source = t.seq JOIN record r ON r.seq = p.record
+WHERE t.scope = ?1 AND t.id = ?2
+UNION SELECT record FROM cold_link WHERE scope = ?1 AND source = ?2;
+-- name: all_sources
+SELECT s.id FROM record t JOIN provenance p ON p.record = t.seq JOIN record s ON s.seq = p.source
+WHERE t.scope = ?1 AND t.id = ?2
+UNION SELECT source FROM cold_link WHERE scope = ?1 AND record = ?2;
+-- name: ids_of
+SELECT id FROM record WHERE seq IN (SELECT value FROM json_each(:seqs));
+-- name: session_turns
+SELECT seq, revision FROM record WHERE session = :session AND kind = 'turn' ORDER BY position;
+-- name: revisions
+SELECT seq, revision FROM record WHERE seq IN (SELECT value FROM json_each(:seqs));
+-- name: lend_session
+UPDATE session SET summary = NULL, summarised = 0, snapshot = NULL, state = NULL, consolidated = 0
+WHERE id = :session;
+-- name: make_room
+UPDATE record SET position = position + :by, revision = :revision WHERE session = :session AND position IS NOT NULL;
+-- name: tombstone_since
+SELECT 1 FROM tombstone WHERE scope = ? AND hash = ? AND created_at > ?;
+-- name: drop_tombstone
+DELETE FROM tombstone WHERE scope = ? AND hash = ?;
+
+-- ------------------------------------------------------------------ moving whole scopes (E5), and what goes along (B8)
+-- name: moved_sessions
+SELECT name, created_at, ended_at, summary, summarised, snapshot, state, consolidated FROM session
+WHERE scope = :scope ORDER BY id;
+-- name: moved_session
+SELECT name, created_at, ended_at, summary, summarised, snapshot, state, consolidated FROM session WHERE id = :session;
+-- name: write_session
+UPDATE session SET created_at = :created_at, summary = :summary, summarised = :summarised, snapshot = :snapshot,
+    state = :state, consolidated = :consolidated WHERE id = :session;
+-- name: moved_seqs
+SELECT seq FROM record WHERE scope = :scope ORDER BY seq;
+-- name: session_name
+SELECT name FROM session WHERE id = ?;
+-- name: vectors_of
+SELECT e.name, e.dimensions, v.pieces FROM vector v JOIN embedder e ON e.id = (v.id & 255)
+WHERE v.id BETWEEN ? AND ? ORDER BY v.id;
+-- name: access_of
+SELECT count, last_at FROM access WHERE record = ?;
+-- name: put_access
+INSERT INTO access (record, count, last_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: moved_links
+SELECT r.id, s.id, p.extractor, p.created_at FROM provenance p JOIN record r ON r.seq = p.record
+JOIN record s ON s.seq = p.source
+WHERE p.record IN (SELECT value FROM json_each(:seqs)) OR p.source IN (SELECT value FROM json_each(:seqs))
+ORDER BY p.record, p.source;
+-- name: record_outcomes
+SELECT success, created_at, detail FROM outcome WHERE record = ? ORDER BY created_at, success, detail;
+-- name: moved_traces
+SELECT a.id, r.id, t.rank, t.score, t.section FROM trace t JOIN record a ON a.seq = t.reply JOIN record r ON r.seq = t.record
+WHERE t.reply IN (SELECT value FROM json_each(:seqs)) OR t.record IN (SELECT value FROM json_each(:seqs))
+ORDER BY t.reply, t.rank;
+-- name: moved_pending
+SELECT work, detail, attempts, created_at FROM pending WHERE record = ? ORDER BY id;
+-- name: add_moved_pending
+INSERT INTO pending (scope, session, record, work, detail, attempts, created_at) VALUES (?, ?, ?, ?, ?, ?, ?);
+-- name: moved_questions
+SELECT q.id, q.text, q.choices, q.detail, n.id, o.id, q.created_at, q.answered_at FROM question q
+JOIN record n ON n.seq = q.record JOIN record o ON o.seq = q.other
+WHERE q.record IN (SELECT value FROM json_each(:seqs)) OR q.other IN (SELECT value FROM json_each(:seqs))
+ORDER BY q.created_at, q.id;
+-- name: add_moved_question
+INSERT INTO question (id, scope, text, choices, detail, record, other, created_at, answered_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: question_between
+SELECT id FROM question WHERE record = ? AND other = ?;
+-- name: question_scope
+SELECT scope FROM question WHERE id = ?;
+-- name: moved_entities
+SELECT key, name, created_at FROM entity WHERE scope = :scope ORDER BY id;
+-- name: moved_relations
+SELECT s.key, x.predicate, o.key, r.id, x.subject_name, x.verb, x.object_name, x.confidence, x.attributes, x.created_at,
+    s.name, o.name
+FROM relation x JOIN entity s ON s.id = x.subject JOIN entity o ON o.id = x.object LEFT JOIN record r ON r.seq = x.record
+WHERE x.scope = :scope AND (:seqs IS NULL OR (x.record <> 0 AND x.record IN (SELECT value FROM json_each(:seqs))))
+ORDER BY x.id;
+-- name: moved_aliases
+SELECT e.key, t.key, r.id, a.created_at, e.name, t.name FROM alias a JOIN entity e ON e.id = a.entity JOIN entity t ON t.id = a.target
+LEFT JOIN record r ON r.seq = a.record
+WHERE a.scope = :scope AND (:seqs IS NULL OR (a.record <> 0 AND a.record IN (SELECT value FROM json_each(:seqs))))
+ORDER BY a.created_at, a.entity, a.target, a.record;
+-- name: moved_traits
+SELECT e.key, r.id, t.name, t.type, t.attributes, t.created_at FROM trait t JOIN entity e ON e.id = t.entity
+LEFT JOIN record r ON r.seq = t.record
+WHERE t.scope = :scope AND (:seqs IS NULL OR (t.record <> 0 AND t.record IN (SELECT value FROM json_each(:seqs))))
+ORDER BY t.created_at, t.entity, t.record;
+-- name: moved_apart
+SELECT a.key, b.key FROM apart p JOIN entity a ON a.id = p.one JOIN entity b ON b.id = p.other
+WHERE p.scope = :scope ORDER BY p.one, p.other;
+-- name: moved_rules
+SELECT name, body, confidence, created_at FROM rule WHERE scope = :scope ORDER BY created_at, name;
+-- name: add_moved_rule
+INSERT INTO rule (scope, name, body, confidence, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+-- name: digests_like
+SELECT id, kind, text, event_time FROM record INDEXED BY record_digest WHERE scope = ? AND digest = ?;
+-- name: bundle_memories
+SELECT seq FROM record WHERE scope = :scope AND kind IN ('fact', 'summary', 'rule') AND status = 'active'
+    AND (expires_at IS NULL OR expires_at > :now) ORDER BY importance DESC, created_at DESC, id LIMIT :limit;
+-- name: bundle_events
+SELECT seq FROM record WHERE scope = :scope AND kind = 'event' AND status = 'active'
+    AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY coalesce(event_time, created_at) DESC, id LIMIT :limit;
+-- name: position_taken
+SELECT 1 FROM record WHERE session = ? AND position = ? AND kind = 'turn';
+
+-- ------------------------------------------------------------------ consolidation (D7)
+-- name: consolidation_reached
+SELECT revision, consolidated, folded FROM scope WHERE id = :scope;
+-- name: set_consolidated
+UPDATE scope SET consolidated = max(consolidated, :revision) WHERE id = :scope;
+-- name: set_folded
+UPDATE scope SET folded = max(folded, :revision) WHERE id = :scope;
+-- name: facts_since
+SELECT seq, revision FROM record INDEXED BY record_revision
+WHERE scope = :scope AND revision >= :revision AND revision <= :upto AND (revision > :revision OR seq > :seq)
+    AND kind = 'fact' AND status = 'active'
+ORDER BY revision, seq LIMIT :limit;
+-- name: count_facts_since
+SELECT count(*) FROM record INDEXED BY record_revision
+WHERE scope = :scope AND revision > :revision AND revision <= :upto AND kind = 'fact' AND status = 'active';
+-- name: subjects_since
+SELECT DISTINCT subject FROM record INDEXED BY record_revision
+WHERE scope = :scope AND revision > :revision AND revision <= :upto AND kind = 'fact' AND subject IS NOT NULL;
+-- name: session_consolidated
+SELECT consolidated FROM session WHERE id = :session;
+-- name: set_session_consolidated
+UPDATE session SET consolidated = max(consolidated, :position) WHERE id = :session;
+-- name: asked_since_consolidated
+SELECT count(*) FROM record
+WHERE session = :session AND kind = 'turn' AND role = 'user' AND position > (
+    SELECT consolidated FROM session WHERE id = :session);
+-- name: turns_after
+SELECT seq, position FROM record WHERE session = :session AND kind = 'turn' AND position > :position
+ORDER BY position LIMIT :limit;
+-- name: already_read
+SELECT DISTINCT source FROM provenance WHERE source IN (SELECT value FROM json_each(:seqs));
+-- name: still_to_read
+SELECT record FROM pending WHERE record IN (SELECT value FROM json_each(:seqs));
+-- name: derived_from
+SELECT p.record FROM provenance p JOIN record r ON r.seq = p.record
+WHERE p.source = :source AND r.kind = 'fact' AND r.status = 'active';
+-- name: has_sources
+SELECT 1 FROM provenance WHERE record = ? AND extractor NOT IN ('merged', 'folded') LIMIT 1;
+-- name: copy_links
+INSERT INTO provenance (record, source, extractor, created_at)
+SELECT ?, source, extractor, created_at FROM provenance WHERE record = ? AND extractor NOT IN ('merged', 'folded')
+ON CONFLICT DO NOTHING;
+-- name: linked_to
+SELECT record FROM provenance WHERE source = ? AND extractor = ?;
+-- name: linked_from
+SELECT source FROM provenance WHERE record = ? AND extractor = ?;
+-- name: linked_from_any
+SELECT source FROM provenance WHERE record = ? AND extractor NOT IN ('merged', 'folded');
+-- name: drop_link
+DELETE FROM provenance WHERE record = ? AND source = ?;
+-- name: take_accesses
+UPDATE access SET count = max(0, count - ?) WHERE record = ?;
+-- name: facts_on_topics
+SELECT f.seq FROM json_each(:topics) given CROSS JOIN record f INDEXED BY record_topic
+    ON f.scope = :scope AND f.topic = given.value AND f.topic IS NOT NULL AND f.status = 'active';
+-- name: verbs_of
+SELECT DISTINCT verb FROM relation WHERE subject IN (SELECT value FROM json_each(:subjects));
+-- name: count_asked
+SELECT count(*) FROM record WHERE scope = :scope AND kind = 'turn' AND role = 'user' AND status = 'active';
+
 -- ------------------------------------------------------------------ the knowledge graph
 -- name: find_entity
 SELECT id, name FROM entity WHERE scope = ? AND key IN (?, ?) ORDER BY length(key) DESC LIMIT 1;
+-- name: graph_is_told
+SELECT 1 FROM entity WHERE scope = :scope LIMIT 1;
 -- name: entity_of_key
 SELECT id, name FROM entity WHERE scope = ? AND key = ?;
 -- name: add_entity
@@ -428,8 +883,16 @@ SELECT 1 FROM relation WHERE record IN (SELECT value FROM json_each(:seqs)) AND 
 UNION ALL SELECT 1 FROM trait WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope
 UNION ALL SELECT 1 FROM alias WHERE record IN (SELECT value FROM json_each(:seqs)) AND record <> 0 AND scope = :scope LIMIT 1;
 -- name: told_otherwise
-SELECT 1 FROM record WHERE seq = :seq AND text <> :text AND (EXISTS (SELECT 1 FROM relation WHERE record = :seq)
+SELECT text, subject, predicate, object FROM record
+WHERE seq = :seq AND text <> :text AND (EXISTS (SELECT 1 FROM relation WHERE record = :seq)
     OR EXISTS (SELECT 1 FROM trait WHERE record = :seq) OR EXISTS (SELECT 1 FROM alias WHERE record = :seq));
+-- name: relation_names_of_record
+SELECT id, subject, predicate, object, record, subject_name, verb, object_name FROM relation WHERE record = ? AND record <> 0;
+-- name: trait_names_of_record
+SELECT entity, record, name, type, attributes FROM trait WHERE record = ? AND record <> 0;
+-- name: alias_names_of_record
+SELECT a.entity, a.target, a.record, e.name, t.name FROM alias a JOIN entity e ON e.id = a.entity
+JOIN entity t ON t.id = a.target WHERE a.record = ? AND a.record <> 0;
 -- name: delete_relation
 DELETE FROM relation WHERE id = ?;
 -- name: rehome_relation

@@ -1,0 +1,41 @@
+-- What PostgreSQL says in another way; all the rest is `sqlite.sql`, respelled by `dialect.py`.
+
+-- name: bump_scope
+-- One row for each record to come, since other scopes draw numbers from the same sequence meanwhile.
+WITH bumped AS (UPDATE scope SET revision = revision + 1 WHERE id = %(scope)s RETURNING revision)
+SELECT bumped.revision, CASE WHEN %(count)s > 0 THEN nextval('record_seq_seq') END
+FROM bumped, generate_series(1, greatest(%(count)s, 1));
+-- name: add_access
+INSERT INTO access AS a (record, count, last_at) VALUES (%s, %s, %s)
+ON CONFLICT (record) DO UPDATE SET count = a.count + excluded.count, last_at = greatest(a.last_at, excluded.last_at);
+-- name: unsummarised
+SELECT s.summarised, count(r.seq), count(r.seq) FILTER (WHERE r.role = 'user'),
+    coalesce(sum(length(r.text) + coalesce(length(r.body), 0) / 4 + 8), 0)::bigint
+FROM session s LEFT JOIN record r ON r.session = s.id AND r.position > s.summarised AND r.kind = 'turn'
+WHERE s.id = %(session)s GROUP BY s.summarised;
+-- name: source_ids
+SELECT r.id, t.id FROM jsonb_array_elements_text(%(ids)s::jsonb) given (value)
+JOIN record r ON r.scope = %(scope)s AND r.id = given.value
+JOIN provenance p ON p.record = r.seq JOIN record t ON t.seq = p.source;
+-- name: session_starts
+SELECT name, start FROM (SELECT s.id AS id, s.name AS name, least(s.created_at, (SELECT min(r.created_at)
+    FROM record r WHERE r.session = s.id AND r.kind = 'turn')) AS start
+    FROM session s WHERE s.scope = %(scope)s AND (%(session)s::bigint IS NULL OR s.id = %(session)s::bigint)) begun
+WHERE start >= %(since)s AND start < %(until)s ORDER BY id;
+-- name: moved_outcomes
+SELECT r.id, o.success, o.created_at, o.detail FROM outcome o JOIN record r ON r.seq = o.record
+WHERE o.record IN (SELECT value::bigint FROM jsonb_array_elements_text(%(seqs)s::jsonb) listed (value)) ORDER BY o.created_at;
+-- name: rehome_relation
+UPDATE relation x SET record = 0, revision = %s WHERE id = %s AND NOT EXISTS (
+    SELECT 1 FROM relation y WHERE y.subject = x.subject AND y.predicate = x.predicate AND y.object = x.object
+        AND y.record = 0 AND y.subject_name = x.subject_name AND y.object_name = x.object_name);
+-- name: rehome_trait
+UPDATE trait x SET record = 0 WHERE entity = %s AND record = %s
+    AND NOT EXISTS (SELECT 1 FROM trait y WHERE y.entity = x.entity AND y.record = 0);
+-- name: rehome_alias
+UPDATE alias x SET record = 0 WHERE entity = %s AND target = %s AND record = %s
+    AND NOT EXISTS (SELECT 1 FROM alias y WHERE y.entity = x.entity AND y.target = x.target AND y.record = 0);
+-- name: graph_triples
+SELECT x.id, x.subject, x.predicate, x.object FROM relation x LEFT JOIN record r ON r.seq = x.record
+WHERE x.scope = %(scope)s AND x.predicate IN (SELECT value FROM jsonb_array_elements_text(%(predicates)s::jsonb) listed (value))
+    AND (x.record = 0 OR r.status = 'active') ORDER BY x.id;
