@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from shared_core.background import Queue
 from shared_core.embedding.model import Model
 from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError, UnregisteredHandle
 from shared_core.long_term.graph_cache import GraphCache
@@ -23,8 +24,8 @@ from shared_core.short_term.tokens import count as count_tokens
 from shared_core.steps import Steps
 from shared_core.store import ledger
 from shared_core.store.encryption import Key
+from shared_core.store.opening import opened
 from shared_core.store.rows import Draft, draft, micros
-from shared_core.store.sqlite import SqliteStore
 from shared_core.writing.intake import Intake, cut, embedded_text
 
 _EMBEDDER = "embedder"  # the key in `meta` of the embedder whose vectors the memory searches
@@ -75,17 +76,19 @@ class Engine:
         if options.key is not None and address is None:
             raise InvalidInput("a database in memory is in no file; leave key out, or give a path")
         self.options = options
+        self.address = address
         self.settings = options.settings or Settings()
+        if self.settings.recall.expand == "llm" and options.llm is None:
+            raise InvalidInput('settings.recall.expand="llm" needs an llm; give one, or a callable as expand')
         self._clock = options.clock or system_clock
         self.model = Model(options.embedder, self.settings)
         self.llm = options.llm
         self.count: TokenCounter = self.settings.token_counter or count_tokens
         self.intake = Intake(self.settings, self.settings.redactor)
-        self.store = SqliteStore(
-            address, busy_timeout=self.settings.busy_timeout, durability=options.durability, key=options.key
-        )
+        self.store = opened(address, self.settings.busy_timeout, options.durability, options.key)
         self.indexes = IndexCache(self.store, self.settings)
         self.graphs = GraphCache(self.store, self.settings)
+        self.queue = Queue(self.settings.background)
         self.unregistered = False  # restored from a serialised handle, with nothing registered for it
         self._agreed = False
         self._accesses: dict[int, tuple[int, int]] = {}
@@ -146,6 +149,9 @@ class Engine:
         """Our number, made on the first write that has a vector."""
         number = self.embedder(tx)
         if number is None and self.model.dimensions is not None:
+            tx.rows("lock_embedders")
+            number = self.embedder(tx)
+        if number is None and self.model.dimensions is not None:
             number = ledger.ensure_embedder(tx, self.model.name, self.model.dimensions)
             tx.run("set_meta", {"key": _EMBEDDER, "value": str(number)})
         return number
@@ -170,6 +176,11 @@ class Engine:
                 number = ledger.embedder_id(tx, model.name, model.dimensions or 0)
         with self.indexes.opened(scope, number, model.dimensions, where) as opened:
             yield opened
+
+    def caught_up(self, key: tuple[str, str] | None = None) -> None:
+        """Wait for what is queued of a scope, or of all; never inside a transaction, for which the writer may wait."""
+        if not getattr(self.store, "held", False):
+            self.queue.wait(key)
 
     # ------------------------------------------------------------------ counting recalls
 
@@ -222,6 +233,16 @@ class Engine:
                 self.recut(tx, [row[0] for row in tx.rows("texts")])
             tx.run("set_meta", {"key": _ANALYZER, "value": str(ANALYZER)})
 
+    def settle(self, *, quiet: bool = False) -> None:
+        """Do to the archive's files what was decided in the database; raises `ArchiveUnreachable`, or logs it."""
+        before = self.now() - int(self.settings.archive.abandoned_seconds * 1_000_000)
+        with self.store.look() as tx:
+            waiting = tx.rows("unsettled_archives", {"before": before})
+        if waiting:
+            from shared_core.long_term.archive import settle
+
+            settle(self, waiting, quiet=quiet)
+
     def recut(self, tx: Transaction, seqs: Sequence[int]) -> None:
         """Give records their words again, out of their texts."""
         touched: set[int] = set()
@@ -239,6 +260,12 @@ class Engine:
         """Write what waits and close the database."""
         if self.closed:
             return
+        try:
+            self.queue.end()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
         try:
             self.flush()
         finally:

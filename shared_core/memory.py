@@ -12,6 +12,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from shared_core import learning
+from shared_core.background import Backgrounding
 from shared_core.engine import Engine, Options, Progress
 from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
 from shared_core.ports import Clock, Transaction
@@ -19,9 +20,12 @@ from shared_core.scope import Scope
 from shared_core.settings import Settings
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import backup as backups
-from shared_core.store import encryption, ledger
+from shared_core.store import checking, copying, encryption, ledger
+from shared_core.store.opening import canonical, is_server
+from shared_core.store.opening import opened as store_at
 from shared_core.store.rows import draft, instant
-from shared_core.values import CheckReport, Problem, Receipt
+from shared_core.store.sqlite import SqliteStore
+from shared_core.values import CheckReport, FailedWrite, HotScope, MemoryStats, Problem, Receipt
 from shared_core.writing.intake import embedded_text, identifier
 
 _open: dict[str, tuple[Engine, int]] = {}
@@ -80,9 +84,9 @@ class AgentMemory:
                 raise InvalidInput(f"settings: {error}") from error
         elif settings is not None and not isinstance(settings, Settings):
             raise InvalidType(f"settings is a Settings or a dict, not {type(settings).__name__}")
-        path = _path(address)
+        path = canonical(address)
         key = encryption.resolved(key)
-        if key is None and path is not None:
+        if key is None and path is not None and not is_server(path):
             key = encryption.from_environment(path)
         options = Options(embedder, llm, settings, clock, key, durability)
         if path is None:
@@ -118,7 +122,7 @@ class AgentMemory:
         """
         if not callable(factory):
             raise InvalidType("register takes a callable that gives the options of open as a dict")
-        path = _path(address)
+        path = canonical(address)
         if path is None:
             raise InvalidInput("a database in memory can't be restored by its address; give a path")
         with _registry:
@@ -127,7 +131,7 @@ class AgentMemory:
     @classmethod
     def restore(cls, address: str | os.PathLike[str]) -> Self:
         """Open a database as a serialised handle means it: shared if open here, else as registered."""
-        path = _path(address)
+        path = canonical(address)
         with _registry:
             if path in _open:  # whoever holds a handle of this process has shown the key
                 engine, handles = _open[path]
@@ -139,8 +143,8 @@ class AgentMemory:
 
     @property
     def address(self) -> str | None:
-        """The absolute path of the database; None in memory."""
-        return None if self._engine.store.address == ":memory:" else self._engine.store.address
+        """The absolute path of the database, or its URL; None in memory."""
+        return self._engine.address
 
     @property
     def settings(self) -> Settings:
@@ -166,6 +170,7 @@ class AgentMemory:
             engine, handles = _open.get(path, (self._engine, 1))
             if handles > 1:
                 _open[path] = (engine, handles - 1)
+                engine.queue.drain()
                 return
             _open.pop(path, None)
             self._engine.close()
@@ -187,12 +192,19 @@ class AgentMemory:
         await self.aclose()
 
     def __repr__(self) -> str:
-        return f"AgentMemory({self.address or 'in memory'!r}, embedder={self._engine.model.name!r})"
+        where = "in memory" if self.address is None else self._engine.store.address  # without a password
+        return f"AgentMemory({where!r}, embedder={self._engine.model.name!r})"
 
-    def _live(self) -> Engine:
+    def _handle(self) -> Engine:
         if self._closed:
             raise MemoryClosed
         return self._engine
+
+    def _live(self) -> Engine:
+        """The engine for a verb about the whole memory, once what is queued is written."""
+        engine = self._handle()
+        engine.caught_up()
+        return engine
 
     # ------------------------------------------------------------------ who
 
@@ -202,10 +214,16 @@ class AgentMemory:
         Nothing is created until something is written. Ids are compared exactly, byte for byte.
         Raises `InvalidInput` (a ValueError) for an empty or blank user or agent, or None.
         """
-        engine = self._live()
-        return Scope(
-            engine, identifier(user, "user", engine.settings), identifier(agent, "agent", engine.settings), self._live
-        )
+        engine = self._handle()
+        user, agent = identifier(user, "user", engine.settings), identifier(agent, "agent", engine.settings)
+
+        def live(*, wait: bool = True) -> Engine:
+            engine = self._handle()
+            if wait:
+                engine.caught_up((user, agent))
+            return engine
+
+        return Scope(engine, user, agent, live)
 
     def users(self) -> list[str]:
         """The users of whom anything is kept, sorted."""
@@ -234,23 +252,69 @@ class AgentMemory:
                 engine.indexes.drop(scope)
                 engine.graphs.drop(scope)
         engine.model.forget()
+        engine.settle()
         return Receipt(count=count, ids=tuple(ids), erased=erased, at=instant(now))
 
     # ------------------------------------------------------------------ upkeep
 
     def flush(self) -> None:
-        """Write what waits in memory, and let the LLM read the turns it still owes; what a verb has returned is written."""
-        engine = self._live()
+        """Write what waits in memory, and let the LLM read the turns it still owes; what a verb has returned is written.
+
+        That a write was queued in the background (`background`) counts only from here on. Raises
+        `QueuedWriteFailed` for what can't be written; it goes on waiting.
+        """
+        engine = self._handle()
+        engine.queue.drain()
         engine.flush()
+        engine.settle(quiet=True)
         if learning.asks_llm(engine):
             for user, agent in learning.owed(engine):
                 self.scope(user=user, agent=agent).resume()
+
+    @property
+    def background(self) -> Backgrounding:
+        """`with memory.background():` queues `add`, `add_many` and `add_messages` and writes them in a thread (D8).
+
+        They return at once; written is what was queued when the block, `flush()` or `close()` has
+        ended. Bad input raises where it is given. All other verbs of a scope wait for what is queued of it.
+
+        >>> with AgentMemory.open(embedder="hashing") as memory, memory.background():
+        ...     scope = memory.scope(user="alice")
+        ...     fact = scope.add("I live in Lyon")
+        ...     scope.search("Lyon")[0].record.id == fact.id
+        True
+        """
+        return Backgrounding(self)
+
+    def drop_failed(self) -> tuple[FailedWrite, ...]:
+        """Give up the queued writes that failed, one of each scope, and get them; what waits behind them goes on."""
+        return self._handle().queue.drop_failed()
+
+    def stats(self) -> MemoryStats:
+        """What of the database is in memory, the most used scope first, and how many writes are queued (D9)."""
+        engine = self._handle()
+        indexes, graphs = engine.indexes.held(), engine.graphs.held()
+        with engine.store.look() as tx:
+            names = {number: row[0] for number in indexes | graphs if (row := tx.rows("scope_names", {"scope": number}))}
+        hot = [
+            HotScope(
+                user=names[number][0], agent=names[number][1], bytes=indexes.get(number, (0, 0))[0],
+                relations=graphs.get(number, (0, 0))[0], uses=max(indexes.get(number, (0, 0))[1], graphs.get(number, (0, 0))[1]),
+            )
+            for number in names
+        ]  # fmt: skip
+        hot.sort(key=lambda each: (-each.uses, each.user, each.agent))
+        return MemoryStats(
+            scopes=tuple(hot), bytes=sum(each.bytes for each in hot), limit=engine.settings.cache.bytes,
+            evicted=engine.indexes.evicted, queued=engine.queue.records,
+        )  # fmt: skip
 
     def purge(self) -> bool:
         """Overwrite what erased records left in free pages; False while a reader blocks it."""
         engine = self._live()
         engine.flush()
         engine.model.forget()
+        engine.settle()
         return engine.store.compact()
 
     def backup(self, path: str | os.PathLike[str], *, key: Any = None) -> None:
@@ -261,10 +325,33 @@ class AgentMemory:
         """
         engine = self._live()
         engine.flush()
-        store = engine.store
+        if is_server(self.address):
+            raise InvalidInput("a server is backed up with its own tools (pg_dump), or copied with 'twinmem copy'")
         if self.address is None:
             raise InvalidInput("a database in memory is in no file; scope.export(path) writes what a scope holds")
-        backups.backup(store, os.path.abspath(os.fspath(path)), encryption.resolved(key))
+        assert isinstance(engine.store, SqliteStore)
+        backups.backup(engine.store, os.path.abspath(os.fspath(path)), encryption.resolved(key))
+
+    def copy(
+        self, address: str | os.PathLike[str], *, key: Any = None, progress: Callable[[str, int], None] | None = None
+    ) -> dict[str, int]:
+        """Copy everything into another, empty database, of either kind; how many rows of each table.
+
+        From a file to a server ("postgresql://...") and back, ids and times and vectors kept. What
+        arrives is compared with what was sent before it is committed. `progress(table, rows)` is told of each.
+
+        Raises `InvalidInput` if there is a memory already.
+        """
+        engine = self._live()
+        engine.flush()
+        place = canonical(address)
+        if place is None:
+            raise InvalidInput("copy into a path or a server's address; a database in memory would be gone at once")
+        target = store_at(place, self.settings.busy_timeout, "process", encryption.resolved(key))
+        try:
+            return copying.copy(engine.store, target, progress)
+        finally:
+            target.close()
 
     def rekey(self, key: Any) -> None:
         """Encrypt the file under another key; a crash leaves it whole, under the old key or the new one.
@@ -276,6 +363,8 @@ class AgentMemory:
         found = encryption.resolved(key)
         if found is None:
             raise InvalidInput("a key is a passphrase or 32 bytes, not None")
+        if not isinstance(engine.store, SqliteStore):
+            raise InvalidInput("a key encrypts a file; a server's disk is encrypted by the server")
         engine.store.rekey(found)
         engine.options = replace(engine.options, key=found)
 
@@ -334,10 +423,13 @@ class AgentMemory:
         tx.run("mark_all_changed")
 
     def _check(self, fix: bool = False) -> Steps[CheckReport]:
-        """Compare rows, vectors and words; with `fix`, rebuild what can be rebuilt.
+        """Compare rows, vectors, words and the graph; with `fix`, rebuild what can be rebuilt.
 
         Finds: damage the database engine itself reports, rows without a scope or session, vectors
-        without a record or of a wrong length, texts without a vector or words, links to nothing.
+        without a record or of a wrong length, texts without a vector or words, links to nothing;
+        relations, aliases, traits, questions, outcomes, traces and pending work of which the
+        record, the entity or the scope is not there. What belongs to nothing goes; an entity is
+        rebuilt from the relations that name it.
         """
         engine = self._live()
         problems = [Problem(what=line, where="file", fixable=False) for line in engine.store.check()]
@@ -350,6 +442,7 @@ class AgentMemory:
             wordless = [row[0] for row in tx.rows("wordless")]
             homeless = [row[0] for row in tx.rows("homeless")]
             links = tx.rows("orphan_links")
+            problems += checking.problems(tx)
             bare = tx.rows("unembedded", {"embedder": -1 if number is None else number, "after": 0, "limit": -1})
             missing = {}
             for row in bare:
@@ -382,9 +475,10 @@ class AgentMemory:
                 for seq, vector in zip(missing, packed, strict=True):
                     if vector is not None and tx.rows("raw_record", {"seq": seq}):
                         tx.run("insert_vector", (seq << 8 | number, vector))
-                tx.run("bump_all")
+                checking.mend(tx, engine.now())
                 tx.run("mark_all_changed")
             engine.indexes.drop()
+            engine.graphs.drop()
             fixed = sum(p.fixable for p in problems)
         return CheckReport(records=records, vectors=vectors, problems=tuple(problems), fixed=fixed)
 
@@ -394,9 +488,12 @@ class AgentMemory:
     aagents = threaded(agents)
     aforget = threaded(forget)
     abackup = threaded(backup)
+    acopy = threaded(copy)
     arekey = threaded(rekey)
     aflush = threaded(flush)
     apurge = threaded(purge)
+    adrop_failed = threaded(drop_failed)
+    astats = threaded(stats)
     aclose = threaded(close)
 
 
@@ -413,21 +510,3 @@ def _registered(path: str | None) -> dict[str, Any]:
             f"{', '.join(sorted(allowed))}"
         )
     return dict(found)
-
-
-def _path(address: str | os.PathLike[str] | None) -> str | None:
-    """The absolute path of an address; None for a database in memory."""
-    if address is None:
-        return None
-    if not isinstance(address, str | os.PathLike):
-        raise InvalidType(f"an address is a path, not {type(address).__name__}")
-    text = os.fspath(address)
-    if not isinstance(text, str):
-        raise InvalidType("an address is a text path, not bytes")
-    if text == ":memory:":
-        return None
-    if not text.strip() or "\0" in text:
-        raise InvalidInput("an address is a path such as 'agent.db'; this one is empty or holds NUL")
-    if "://" in text:
-        raise InvalidInput(f"{text.split('://')[0]}:// addresses are not supported by this version; give a file path")
-    return os.path.realpath(text)

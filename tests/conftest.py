@@ -6,6 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     """A PostgreSQL server, started when the first test asks for it."""
-    with started(tmp_path_factory.mktemp("postgres")) as running:
+    # Not in pytest's own folder: another run would clear it away, and a socket's path has to be short.
+    with (
+        tempfile.TemporaryDirectory(prefix="twinmem-pg-", ignore_cleanup_errors=True) as folder,
+        started(Path(folder) / "data") as running,
+    ):
         yield running
 
 

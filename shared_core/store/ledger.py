@@ -17,6 +17,8 @@ from typing import Any
 from shared_core.errors import InvalidInput
 from shared_core.long_term import forgetting
 from shared_core.ports import Transaction
+from shared_core.short_term.sentences import split
+from shared_core.store import cold
 from shared_core.store.rows import Draft, draft, dump, instant, load
 from shared_core.values import Receipt
 
@@ -32,6 +34,11 @@ def turn_id(session: str, message_id: str) -> str:
     """The record id of a message: the same message of the same session is one turn."""
     key = f"{len(session)}:{session}{message_id}".encode("utf-8", "surrogatepass")
     return "turn-" + hashlib.blake2b(key, digest_size=16).hexdigest()
+
+
+def summary_id(what: str, key: str) -> str:
+    """The record id of a summary: one a subject ("about"), one a cleared session ("talk")."""
+    return f"{what}-" + hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def scope_id(tx: Transaction, user: str, agent: str) -> int | None:
@@ -64,7 +71,19 @@ def ensure_session(tx: Transaction, scope: int, name: str, now: int) -> int:
 
 def bump(tx: Transaction, scope: int) -> int:
     """The revision of this write; caches that hold a lower one read what changed."""
-    return int(tx.rows("bump_scope", {"scope": scope})[0][0])
+    return int(tx.rows("bump_scope", {"scope": scope, "count": 0})[0][0])
+
+
+def _numbers(tx: Transaction, scope: int, count: int) -> tuple[int, Sequence[int]]:
+    """The revision of this write, and the seqs of the records it may add.
+
+    SQLite has one writer at a time and says the next one; a server gives each writer its own.
+    """
+    given = tx.rows("bump_scope", {"scope": scope, "count": count})
+    revision, first = given[0]
+    if not count or len(given) > 1:
+        return int(revision), [int(row[1]) for row in given[:count]]
+    return int(revision), range(first, first + count)
 
 
 def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder: int | None) -> tuple[list[int], int]:
@@ -74,9 +93,9 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
     digest that exists is the same fact told again: `seen` rises, metadata merges, importance takes
     the higher, and a superseded record stays superseded.
     """
-    revision, first = tx.rows("bump_scope", {"scope": scope})[0]
+    revision, numbers = _numbers(tx, scope, len(drafts))
     known = _known(tx, scope, drafts)
-    seq = first
+    first, added = numbers[0] if numbers else 0, 0
     seqs: list[int] = []
     fresh: list[tuple[int, Draft]] = []
     vectors: list[tuple[int, bytes]] = []
@@ -105,8 +124,10 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
             audit.append((scope, item.id, "replaced", None, now))
             seqs.append(old)
             continue
+        seq = numbers[added]
+        added += 1
         if item.id is None:
-            item.id = new_id(now)
+            item.id = item.wish or new_id(now)
             if item.digest is not None:
                 known[_fact(item)] = (seq, item.expires_at, item.id)
         else:
@@ -115,12 +136,11 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
         if item.vector is not None and embedder is not None:
             vectors.append((seq << 8 | embedder, item.vector))
         seqs.append(seq)
-        seq += 1
     _insert(tx, scope, revision, now, fresh, vectors)
-    if seq - first == 1:
+    if added == 1:
         audit.append((scope, drafts[seqs.index(first)].id, "added", None, now))
-    elif seq > first:
-        audit.append((scope, "", "added", dump({"count": seq - first}), now))
+    elif added:
+        audit.append((scope, "", "added", dump({"count": added}), now))
     for entry in audit:
         tx.run("add_audit", entry)
     return seqs, first
@@ -148,6 +168,16 @@ def _known(tx: Transaction, scope: int, drafts: Sequence[Draft]) -> dict[Fact, t
         (digest, kind, same_text(text), event_time): (seq, expires_at, id)
         for digest, seq, expires_at, id, kind, text, event_time in rows
     }
+
+
+def take(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder: int | None) -> list[int]:
+    """Write records as they were elsewhere, ids and times and state kept; the seq of each. None may be here yet."""
+    revision, numbers = _numbers(tx, scope, len(drafts))
+    fresh = list(zip(numbers, drafts, strict=True))
+    vectors = [(seq << 8 | embedder, item.vector) for seq, item in fresh if item.vector and embedder is not None]
+    seqs = [seq for seq, _ in fresh]
+    _insert(tx, scope, revision, now, fresh, vectors)
+    return seqs
 
 
 def change(tx: Transaction, scope: int, seq: int, item: Draft, now: int, embedder: int | None) -> None:
@@ -192,12 +222,22 @@ def write_back(
     item.updated_at = now
     if item.status == "active":  # an archived text lies elsewhere, and what it told is still true
         forgetting.stale(tx, scope, seq, item.text, revision)
+        unfold(tx, scope, seq, now, item.text)
+    if item.kind == "turn" and item.session is not None:  # what was made of the old text goes with it
+        tx.run("unsay", (item.session, item.position))
     tx.run("delete_record", (seq,))
     tx.run("insert_record", item.row(scope, seq, revision, now))
     if embedder is not None:
         tx.run("delete_vectors", (seq << 8, seq << 8 | 255))
         if item.vector is not None:
             tx.run("insert_vector", (seq << 8 | embedder, item.vector))
+
+
+def unfold(tx: Transaction, scope: int, seq: int, now: int, text: str | None = None) -> None:
+    """Take back the summary that holds a record, unless the record's text stays: it would go on saying what was."""
+    found = [row[0] for row in tx.rows("linked_to", (seq, "folded"))]
+    if found and (text is None or tx.rows("raw_record", {"seq": seq})[0][4] != text):
+        erase(tx, scope, found, now, action="replaced")
 
 
 def is_known(tx: Transaction, scope: int, item: Draft) -> bool:
@@ -232,7 +272,7 @@ def _again(tx: Transaction, seq: int, item: Draft, revision: int, now: int) -> N
 
 def erase(
     tx: Transaction, scope: int, seqs: Iterable[int], now: int, *, action: str = "deleted", derived: bool = True,
-    lost: forgetting.Lost | None = None, revive: bool = False,
+    lost: forgetting.Lost | None = None, revive: bool = False, archived: Iterable[str] = (),
 ) -> Receipt:  # fmt: skip
     """Erase records and all that came only from them: the one cascade behind every deletion.
 
@@ -243,8 +283,12 @@ def erase(
     An erased version leaves those before it superseded: to forget what is true now does not make
     true again what was so before. With `revive` what was said is taken back, and they are. A fact
     that waited for an answer about an erased one waits no more.
+
+    Copies in archives go too, and so do the records with the ids `archived`; `archive.settle` then
+    mends the files. The action `ARCHIVED` is the move there: the rows go, and nothing is forgotten.
     """
     gone = list(dict.fromkeys(int(seq) for seq in seqs))
+    moved = action == ARCHIVED
     if derived:
         edge = gone
         while edge:
@@ -252,7 +296,11 @@ def erase(
             known = set(gone)
             edge = [row[0] for row in rows if row[0] not in known]
             gone += edge
-    if not gone:
+    going: list[str] = []
+    if not moved and cold.holds(tx, scope):
+        going = cold.closure(tx, scope, gone, archived, derived=derived)
+        gone = list(dict.fromkeys([*gone, *(row[0] for id in going for row in tx.rows("seq_by_id", (scope, id)))]))
+    if not gone and not any(cold.lies(tx, scope, id) for id in going):
         return Receipt(count=0, at=instant(now))
     revision = bump(tx, scope)
     counts = {"records": 0}
@@ -269,29 +317,52 @@ def erase(
         if not rows or rows[0][0] != scope:
             continue
         item = draft(rows[0])
-        if item.kind == "fact":
+        if item.kind == "fact" and not moved:
             freed += [row[0] for row in tx.rows("waiting_on", (seq,)) if row[0] not in without]
         if action == "deleted" and item.kind in _READ:
             for link in tx.rows("links_of", {"seqs": f"[{seq}]"}):
                 for turn in [] if link[1] in without else tx.rows("raw_record", {"seq": link[1]}):
                     tx.run("add_tombstone", (scope, _reading(key, turn[1], item.text), now))
+                    _unsay(tx, scope, key, turn, item, now)
+            for turn in tx.rows("cold_sources_of", {"scope": scope, "record": item.id}) if going else []:
+                tx.run("add_tombstone", (scope, _reading(key, turn[0], item.text), now))
+        if item.kind == "turn" and item.session is not None and not moved:
+            tx.run("unsay", (item.session, item.position))
+        if item.kind == "summary":  # its facts are folded anew
+            tx.run("touch_folded", {"record": seq, "revision": revision})
         ids.append(str(item.id))
         counts["records"] += 1
         for name, statement in _BELONGINGS:
             touched = tx.run(statement, (seq,))
             counts[name] = counts.get(name, 0) + max(touched, 0)
         counts["vectors"] = counts.get("vectors", 0) + tx.run("delete_vectors", (seq << 8, seq << 8 | 255))
-        if item.superseded_by is not None or item.supersedes is not None:
+        if not moved and (item.superseded_by is not None or item.supersedes is not None):
             version = {"scope": scope, "id": item.id, "revision": revision}
             if revive and item.status == "active":
                 tx.run("revive", version)
             tx.run("unlink_superseding", version)
             tx.run("unlink_superseded", version)
         tx.run("delete_record", (seq,))
-        tx.run("scrub_audit", (scope, item.id))
+        if not moved:
+            tx.run("scrub_audit", (scope, item.id))
+            tx.run("add_tombstone", (scope, tombstone(key, item), now))
         tx.run("add_audit", (scope, item.id, action, None, now))
         tx.run("add_erased", (scope, revision, seq))
-        tx.run("add_tombstone", (scope, tombstone(key, item), now))
+    for id in going:  # a summary stands for the archived turns too, and can't be made again without them
+        held = {id, *(row[0] for row in tx.rows("cold_sources_of", {"scope": scope, "record": id}))}
+        for row in (row for record in held for row in tx.rows("cold_record", (scope, record))):
+            tx.run("unsay_archived", (scope, row[0]))
+    buried = cold.erase(tx, scope, going, now, revision) if going else []
+    counts["archived records"] = len(buried)
+    for id in buried:
+        if id not in ids:
+            ids.append(id)
+            counts["records"] += 1
+            version = {"scope": scope, "id": id, "revision": revision}
+            for statement in ("unlink_superseding", "unlink_superseded"):
+                tx.run(statement, version)
+            tx.run("scrub_audit", (scope, id))
+            tx.run("add_audit", (scope, id, action, None, now))
     for seq in freed:
         tx.run("wake", {"seq": seq, "now": now, "revision": revision})
     if tx.rows("count_erased", {"scope": scope})[0][0] > _LOG:
@@ -300,6 +371,9 @@ def erase(
     erased = {name: count for name, count in counts.items() if count}
     return Receipt(count=counts["records"], ids=tuple(ids), erased=erased, at=instant(now))
 
+
+ARCHIVED = "archived"
+"""The action of a move to cold storage."""
 
 _BELONGINGS = (
     ("access counts", "delete_access"),
@@ -315,7 +389,6 @@ _BELONGINGS = (
 _SCOPE_PARTS = (
     ("pending", "clear_scope_pending"),
     ("questions", "clear_scope_questions"),
-    ("archives", "clear_scope_archive"),
     ("vault", "clear_scope_vault"),
 )
 
@@ -323,8 +396,9 @@ _SCOPE_PARTS = (
 def erase_all(tx: Transaction, scope: int, now: int) -> Receipt:
     """Erase everything of a scope: its records by the cascade, then all that hangs on the scope."""
     graph = forgetting.of_scope(tx, scope, bump(tx, scope))
+    archives = cold.erase_scope(tx, scope, now)
     receipt = erase(tx, scope, [row[0] for row in tx.rows("scope_seqs", {"scope": scope})], now)
-    counts = {**receipt.erased, **graph}
+    counts = {**receipt.erased, **graph, **archives}
     sessions = tx.run("drop_sessions", {"scope": scope})
     for name, statement in (*_SCOPE_PARTS,):
         counts[name] = counts.get(name, 0) + max(tx.run(statement, {"scope": scope}), 0)
@@ -347,12 +421,50 @@ def tombstone(key: bytes, item: Draft) -> bytes:
     return hmac.digest(key, content.encode("utf-8", "surrogatepass"), "sha256")
 
 
-_READ = frozenset({"fact", "event"})
+def hashes(tx: Transaction, key: bytes, seq: int, item: Draft) -> bytes:
+    """What the tombstones of a record would be, one after the other: of itself, and of each reading it came from."""
+    found = [tombstone(key, item)]
+    if item.kind in _READ:
+        found += [_reading(key, row[0], item.text) for row in tx.rows("sources_of", {"seq": seq})]
+    return b"".join(found)
+
+
+_READ = frozenset({"fact", "event", "rule"})
 
 
 def _reading(key: bytes, turn: str, text: str) -> bytes:
     """The keyed hash of a fact as it was read from a turn: a second reading of that turn knows it."""
     return hmac.digest(key, f"read\x1f{turn}\x1f{text}".encode("utf-8", "surrogatepass"), "sha256")
+
+
+_UNSAID = "\x00unsaid"  # no fact's text: intake refuses the blank and keeps what can be seen
+
+
+def _unsay(tx: Transaction, scope: int, key: bytes, turn: tuple[Any, ...], fact: Draft, now: int) -> None:
+    """Take what was erased out of the summary and the snapshot of the talk it was read from, for good.
+
+    The turn stays in the history as it was said; the sentences of it that tell the fact are known by
+    keyed hashes, and no summary is made of them again (`still_said`).
+    """
+    if turn[2] != "turn" or turn[19] is None:
+        return
+    tx.run("unsay", (turn[19], turn[20]))
+    told = split(turn[4])
+    words = [fact.text, fact.triple.object if fact.triple is not None else fact.text]
+    words = [word.casefold().strip(" .。!！") for word in words]
+    telling = [sentence for sentence in told if any(word and word in sentence.casefold() for word in words)]
+    for sentence in telling or told:
+        tx.run("add_tombstone", (scope, _reading(key, turn[1], f"{_UNSAID}\x1f{sentence}"), now))
+    tx.run("add_tombstone", (scope, _reading(key, turn[1], _UNSAID), now))
+
+
+def still_said(tx: Transaction, scope: int, turn: str, text: str) -> str:
+    """A turn's text without the sentences that told what was erased since."""
+    if not was_erased(tx, scope, turn, _UNSAID):
+        return text
+    told = split(text)
+    left = [sentence for sentence in told if not was_erased(tx, scope, turn, f"{_UNSAID}\x1f{sentence}")]
+    return text if len(left) == len(told) else " ".join(left)
 
 
 def was_erased(tx: Transaction, scope: int, turn: str, text: str) -> bool:
@@ -364,7 +476,7 @@ def secret(tx: Transaction) -> bytes:
     """The key of this database's tombstones, made once."""
     rows = tx.rows("get_meta", {"key": "tombstone key"})
     if not rows:
-        tx.run("set_meta", {"key": "tombstone key", "value": os.urandom(32).hex()})
+        tx.run("add_meta", {"key": "tombstone key", "value": os.urandom(32).hex()})
         rows = tx.rows("get_meta", {"key": "tombstone key"})
     return bytes.fromhex(rows[0][0])
 
@@ -383,6 +495,9 @@ def embedder_id(tx: Transaction, name: str, dimensions: int) -> int | None:
 def ensure_embedder(tx: Transaction, name: str, dimensions: int) -> int:
     """The number of an embedder, given one at its first vector."""
     found = embedder_id(tx, name, dimensions)
+    if found is None:
+        tx.rows("lock_embedders")
+        found = embedder_id(tx, name, dimensions)
     if found is not None:
         return found
     number = len(tx.rows("embedders"))

@@ -28,11 +28,11 @@ from shared_core.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
+from shared_core.store.copying import tables
 from shared_core.store.migrating import migrations
 from shared_core.store.sql import statements
-from shared_core.store.sql.dialect import FUNCTIONS
+from shared_core.store.sql.dialect import FUNCTIONS, statement
 from shared_core.store.sql.dialect import schema as respelled
-from shared_core.store.sql.dialect import statement
 
 _POOL = 16  # connections of one process at most
 _WAIT = 30.0  # seconds for a connection
@@ -255,6 +255,34 @@ class PostgresStore:
     def _version(connection: Any) -> int:
         return int(connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()[0])
 
+    def isolate(self, role: str) -> None:
+        """Let a role of the server use this memory, and see in it one user's rows only.
+
+        Which user's is said by the address (`?user_id=alice`), or else is the role's own name. The
+        server holds to it (row-level security), whatever statement is sent. Called by the owner of the
+        schema, who is not bound by it; needs a role that may neither bypass it nor change who it is about:
+        one that only twinmem logs in with, or one named as its user.
+        """
+        if not role.strip() or '"' in role or "\0" in role:
+            raise InvalidInput(f"a role is a plain name, not {role!r}")
+        schema = self._at.schema
+        with self._connection() as connection, connection.transaction():
+            connection.execute(
+                f'CREATE OR REPLACE FUNCTION "{schema}".visible_user() RETURNS text STABLE LANGUAGE sql AS '
+                "$$ SELECT coalesce(nullif(current_setting('twinmem.user', true), ''), session_user::text) $$"
+            )
+            connection.execute(f'GRANT USAGE ON SCHEMA "{schema}" TO "{role}"')
+            connection.execute(f'GRANT SELECT ON schema_version TO "{role}"')
+            connection.execute(f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA "{schema}" TO "{role}"')
+            for table, columns in tables().items():
+                connection.execute(f'GRANT SELECT, INSERT, UPDATE, DELETE ON "{table}" TO "{role}"')
+                rule = _visible(table, columns)
+                if rule is None:  # about the database, not about a user
+                    continue
+                connection.execute(f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY')
+                connection.execute(f'DROP POLICY IF EXISTS own_rows ON "{table}"')
+                connection.execute(f'CREATE POLICY own_rows ON "{table}" USING ({rule}) WITH CHECK ({rule})')
+
     def check(self) -> list[str]:
         """Nothing: the server checks its own pages (data checksums, amcheck), and not through this role."""
         return []
@@ -271,6 +299,18 @@ class PostgresStore:
         pool, self._pool = self._pool, None
         if pool is not None and self._pid == os.getpid():
             pool.close(timeout=5.0)
+
+
+def _visible(table: str, columns: Sequence[str]) -> str | None:
+    """Which rows of a table belong to the user that is looked for, as a condition."""
+    if table == "scope":
+        return '"user" = visible_user()'
+    if "scope" in columns:
+        return f"EXISTS (SELECT 1 FROM scope WHERE scope.id = {table}.scope)"  # noqa: S608
+    owner = next((name for name in ("record", "reply") if name in columns), None)
+    if table == "vector":
+        owner = "id >> 8"
+    return None if owner is None else f"EXISTS (SELECT 1 FROM record r WHERE r.seq = {table}.{owner})"  # noqa: S608
 
 
 class Driver:

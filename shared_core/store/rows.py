@@ -84,6 +84,7 @@ class Draft:
     superseded_by: str | None = None
     confirmed_at: int | None = None
     vector: bytes | None = None
+    wish: str | None = None  # the id it gets if it is new: what a queued write was told
 
     @property
     def is_plain(self) -> bool:

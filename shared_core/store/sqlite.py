@@ -22,11 +22,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from shared_core.errors import InvalidInput, MemoryClosed, StoreBusy, StoreDamaged, StoreError, StoreTooNew, WrongKey
 from shared_core.store.encryption import Cipher, Key, driver, is_plain
+from shared_core.store.migrating import migrations, split
 from shared_core.store.sql import statements
 
 _IDLE = 8  # connections kept open between uses
@@ -177,6 +177,7 @@ class SqliteStore:
         self._pool = threading.Condition(threading.Lock())
         self._idle: list[sqlite3.Connection] = []
         self._lent = 0
+        self._here = threading.local()  # how many connections this thread holds
         self._forking = False
 
     def before_fork(self) -> None:
@@ -206,6 +207,7 @@ class SqliteStore:
             connection = self._idle.pop() if self._idle else None
             self._lent += 1
         pid = self._pid
+        self._here.depth = self._here.__dict__.get("depth", 0) + 1
         try:
             if connection is None:
                 connection = self._connect()
@@ -213,6 +215,7 @@ class SqliteStore:
         except self._driver.Error as error:
             raise self._translated(error) from error
         finally:
+            self._here.depth -= 1
             if pid == self._pid:
                 with self._pool:
                     keep = connection is not None and not self._closed and not self._forking and len(self._idle) < _IDLE
@@ -223,6 +226,11 @@ class SqliteStore:
                     self._lent -= 1
                     if self._forking:
                         self._pool.notify_all()
+
+    @property
+    def held(self) -> bool:
+        """Whether this thread is inside a transaction: then it must not wait for another writer."""
+        return bool(self._here.__dict__.get("depth", 0))
 
     # ------------------------------------------------------------------ transactions
 
@@ -393,24 +401,3 @@ def _watch_forks() -> None:
             after_in_parent=lambda: each(lambda store: store.after_fork(child=False)),
             after_in_child=lambda: each(lambda store: store.after_fork(child=True)),
         )
-
-
-def migrations() -> list[tuple[int, str, str]]:
-    """All migrations in order: number, name, SQL."""
-    found = []
-    for file in files("shared_core.store.migrations").iterdir():
-        if file.name.endswith(".sql"):
-            number, _, name = file.name.removesuffix(".sql").partition("_")
-            found.append((int(number), name, file.read_text(encoding="utf-8")))
-    return sorted(found)
-
-
-def split(script: str) -> list[str]:
-    """The statements of a script, so that they run inside one transaction (executescript commits)."""
-    found, buffer = [], ""
-    for line in script.splitlines(keepends=True):
-        buffer += line
-        if sqlite3.complete_statement(buffer):
-            found.append(buffer.strip())
-            buffer = ""
-    return found

@@ -72,8 +72,8 @@ def test_erasing_takes_all_that_belongs_to_a_record_and_counts_it(told: Scope) -
         f"INSERT INTO access VALUES ({gone}, 1, 0)",
         f"INSERT INTO pending (scope, record, work, created_at) VALUES (1, {gone}, 'x', 0)",
         f"INSERT INTO outcome VALUES ({gone}, 1, 0, NULL)",
-        f"INSERT INTO trace VALUES ({gone}, {kept}, 1, 1.0)",
-        f"INSERT INTO trace VALUES ({kept}, {gone}, 1, 1.0)",
+        f"INSERT INTO trace (reply, record, rank, score) VALUES ({gone}, {kept}, 1, 1.0)",
+        f"INSERT INTO trace (reply, record, rank, score) VALUES ({kept}, {gone}, 1, 1.0)",
     ):
         run(told, sql)
     receipt = told.delete("gone")

@@ -13,6 +13,8 @@ CREATE TABLE scope (
     revision INTEGER NOT NULL DEFAULT 0,
     horizon INTEGER NOT NULL DEFAULT 0,
     graph_horizon INTEGER NOT NULL DEFAULT 0,
+    consolidated INTEGER NOT NULL DEFAULT 0,   -- the revision up to which duplicates were looked for (D7)
+    folded INTEGER NOT NULL DEFAULT 0,         -- and up to which subjects were folded
     created_at INTEGER NOT NULL,
     UNIQUE (user, agent)
 );
@@ -27,6 +29,7 @@ CREATE TABLE session (
     summarised INTEGER NOT NULL DEFAULT 0,
     snapshot TEXT,                -- facts and state so far (A5)
     state TEXT,                   -- JSON: task stack (A6), tool state (A7), settings of the session
+    consolidated INTEGER NOT NULL DEFAULT 0,   -- the position up to which its turns were consolidated (D7)
     UNIQUE (scope, name)
 );
 
@@ -69,6 +72,8 @@ CREATE UNIQUE INDEX record_id ON record (scope, id);
 CREATE INDEX record_revision ON record (scope, revision);
 CREATE INDEX record_session ON record (session, position) WHERE session IS NOT NULL;
 CREATE INDEX record_digest ON record (scope, digest) WHERE digest IS NOT NULL;
+CREATE INDEX record_event ON record (scope, status, importance) WHERE kind = 'event';  -- the cap on events (B3)
+CREATE INDEX record_rule ON record (scope) WHERE kind = 'rule';  -- procedures (B7)
 CREATE INDEX record_topic ON record (scope, topic, status, thing) WHERE topic IS NOT NULL;
 
 CREATE TABLE embedder (
@@ -254,19 +259,44 @@ CREATE TABLE trace (
     record INTEGER NOT NULL,
     rank INTEGER NOT NULL,
     score REAL NOT NULL,
+    section TEXT NOT NULL DEFAULT '',   -- of the context
     PRIMARY KEY (reply, record)
 ) WITHOUT ROWID;
 CREATE INDEX trace_record ON trace (record);
 
--- What was moved to cold storage, and where it lies (B8).
+-- What was moved to cold storage, and where it lies (B8). `state`: kept; writing, while its file is made;
+-- stale, if its file holds what was erased since; gone, if the file has still to be deleted.
 CREATE TABLE archive (
     id TEXT PRIMARY KEY,
     scope INTEGER NOT NULL,
     session TEXT,
     address TEXT NOT NULL,
     manifest TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'kept',
     created_at INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX archive_scope ON archive (scope, state);
+CREATE INDEX archive_unsettled ON archive (state) WHERE state <> 'kept';
+-- The records that lie in an archive, with their tombstones: to erase one needs no look into the file.
+CREATE TABLE cold (
+    scope INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    archive TEXT NOT NULL,
+    hashes BLOB NOT NULL,         -- 32 bytes each
+    told TEXT,                    -- JSON: what it told the graph, and is kept there as told directly meanwhile
+    PRIMARY KEY (scope, record, archive)
+) WITHOUT ROWID;
+CREATE INDEX cold_archive ON cold (archive);
+-- Provenance of which an end lies in an archive, by record ids.
+CREATE TABLE cold_link (
+    scope INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    source TEXT NOT NULL,
+    extractor TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, record, source)
+) WITHOUT ROWID;
+CREATE INDEX cold_link_source ON cold_link (scope, source);
 
 -- Reversible tokens of redacted values, encrypted (E1).
 CREATE TABLE vault (

@@ -6,6 +6,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from shared_core.store import copying
+
 _NAME = re.compile(r"^-- name: (\w+)\n", re.M)
 
 # The columns of a Record and where they come from, the same in every backend.
@@ -26,4 +28,5 @@ def statements(backend: str) -> dict[str, str]:
     """
     text = files(__name__).joinpath(f"{backend}.sql").read_text(encoding="utf-8")
     parts = _NAME.split(text.replace("{record}", _RECORD.strip()))[1:]
-    return {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    found = {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    return found | (copying.statements() if backend == "sqlite" else {})

@@ -5,6 +5,16 @@
 WITH bumped AS (UPDATE scope SET revision = revision + 1 WHERE id = %(scope)s RETURNING revision)
 SELECT bumped.revision, CASE WHEN %(count)s > 0 THEN nextval('record_seq_seq') END
 FROM bumped, generate_series(1, greatest(%(count)s, 1));
+-- name: copy_numbering
+-- Rows that came with their numbers leave the sequences where they were.
+SELECT setval('scope_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM scope), false),
+    setval('session_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM session), false),
+    setval('record_seq_seq', (SELECT coalesce(max(seq), 0) + 1 FROM record), false),
+    setval('pending_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM pending), false),
+    setval('entity_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM entity), false),
+    setval('relation_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM relation), false);
+-- name: lock_embedders
+SELECT pg_advisory_xact_lock(hashtext('twinmem embedders'), hashtext(current_schema()));
 -- name: add_access
 INSERT INTO access AS a (record, count, last_at) VALUES (%s, %s, %s)
 ON CONFLICT (record) DO UPDATE SET count = a.count + excluded.count, last_at = greatest(a.last_at, excluded.last_at);
@@ -22,9 +32,6 @@ SELECT name, start FROM (SELECT s.id AS id, s.name AS name, least(s.created_at, 
     FROM record r WHERE r.session = s.id AND r.kind = 'turn')) AS start
     FROM session s WHERE s.scope = %(scope)s AND (%(session)s::bigint IS NULL OR s.id = %(session)s::bigint)) begun
 WHERE start >= %(since)s AND start < %(until)s ORDER BY id;
--- name: moved_outcomes
-SELECT r.id, o.success, o.created_at, o.detail FROM outcome o JOIN record r ON r.seq = o.record
-WHERE o.record IN (SELECT value::bigint FROM jsonb_array_elements_text(%(seqs)s::jsonb) listed (value)) ORDER BY o.created_at;
 -- name: rehome_relation
 UPDATE relation x SET record = 0, revision = %s WHERE id = %s AND NOT EXISTS (
     SELECT 1 FROM relation y WHERE y.subject = x.subject AND y.predicate = x.predicate AND y.object = x.object

@@ -14,6 +14,8 @@ UPDATE scope SET revision = revision + 1 WHERE id = :scope
 RETURNING revision, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'record'), 0) + 1;
 -- name: scope_horizon
 SELECT revision, horizon FROM scope WHERE id = :scope;
+-- name: scope_names
+SELECT user, agent FROM scope WHERE id = :scope;
 -- name: drop_scope
 DELETE FROM scope WHERE id = :scope;
 -- name: scopes_of
@@ -180,6 +182,11 @@ SELECT e.id, e.name, e.dimensions FROM meta m JOIN embedder e ON e.id = CAST(m.v
 WHERE m.key = 'embedder';
 -- name: embedders
 SELECT id, name, dimensions FROM embedder ORDER BY id;
+-- name: copy_numbering
+SELECT 1;
+-- name: lock_embedders
+-- SQLite has one writer at a time anyway.
+SELECT 1;
 -- name: add_embedder
 INSERT INTO embedder (id, name, dimensions) VALUES (:id, :name, :dimensions);
 -- name: insert_vector
@@ -523,7 +530,10 @@ SELECT {record} WHERE r.scope = :scope AND r.kind = 'event' AND r.status = 'acti
     AND (:session IS NULL OR r.session = :session) AND (r.expires_at IS NULL OR r.expires_at > :now) ORDER BY r.seq;
 -- name: scope_turns
 SELECT {record} WHERE r.scope = :scope AND r.kind = 'turn' AND r.status = 'active'
-    AND r.created_at >= :since AND r.created_at < :until AND (:session IS NULL OR r.session = :session) ORDER BY r.seq;
+    AND r.created_at >= :since AND r.created_at < :until ORDER BY r.seq;
+-- name: turns_of_session
+SELECT {record} WHERE r.session = :session AND r.kind = 'turn' AND r.status = 'active'
+    AND r.created_at >= :since AND r.created_at < :until ORDER BY r.position;
 -- name: bodies
 SELECT seq, body FROM record WHERE seq IN (SELECT value FROM json_each(:seqs)) AND body IS NOT NULL;
 -- name: session_starts
@@ -543,7 +553,9 @@ ORDER BY importance, coalesce(event_time, created_at), seq LIMIT :limit;
 -- name: add_outcome
 INSERT INTO outcome (record, success, created_at, detail) VALUES (?, ?, ?, ?);
 -- name: outcomes_of
-SELECT record, count(*), sum(success) FROM outcome WHERE record IN (SELECT value FROM json_each(:seqs)) GROUP BY record;
+SELECT record, count(*), count(*) FILTER (WHERE success = 1) FROM outcome WHERE record IN (SELECT value FROM json_each(:seqs)) GROUP BY record;
+-- name: has_rules
+SELECT 1 FROM record INDEXED BY record_rule WHERE scope = :scope AND kind = 'rule' LIMIT 1;
 -- name: scope_rules_kept
 SELECT {record} WHERE r.scope = :scope AND r.kind = 'rule' AND r.status = 'active'
     AND (r.expires_at IS NULL OR r.expires_at > :now) ORDER BY r.seq;
@@ -576,9 +588,9 @@ WHERE scope = :scope AND kind = 'event' AND status = 'active' AND type IS NOT NU
 SELECT p.source, e.metadata FROM record e JOIN provenance p ON p.record = e.seq
 WHERE e.scope = :scope AND e.kind = 'event' AND e.type = 'user_feedback';
 -- name: last_mined
-SELECT detail FROM audit WHERE scope = :scope AND record = '' AND action = 'mined' ORDER BY step DESC LIMIT 1;
+SELECT detail, created_at FROM audit WHERE scope = :scope AND record = '' AND action = 'mined' ORDER BY step DESC LIMIT 1;
 -- name: count_ended
-SELECT count(*) FROM session WHERE scope = :scope AND ended_at IS NOT NULL;
+SELECT count(*) FROM session WHERE scope = :scope AND ended_at IS NOT NULL AND (:since IS NULL OR ended_at > :since);
 -- name: left_events
 SELECT id FROM record WHERE scope = :scope AND kind = 'event' AND status = 'archived' ORDER BY seq;
 -- name: archive_event
@@ -800,6 +812,9 @@ SELECT record FROM provenance WHERE source = ? AND extractor = ?;
 SELECT source FROM provenance WHERE record = ? AND extractor = ?;
 -- name: linked_from_any
 SELECT source FROM provenance WHERE record = ? AND extractor NOT IN ('merged', 'folded');
+-- name: touch_folded
+UPDATE record SET revision = :revision
+WHERE seq IN (SELECT source FROM provenance WHERE record = :record AND extractor = 'folded');
 -- name: drop_link
 DELETE FROM provenance WHERE record = ? AND source = ?;
 -- name: take_accesses
