@@ -2,9 +2,10 @@
 
     python benchmarks/publish.py [--locomo FILE] [--madial FOLDER] [--out docs/recall] [--only locomo madial ...]
 
-The words are in recall.template.md; every figure, plot and version is from this run. The figures behind the page go
-to OUT/figures.json. Times are measured with nothing else running in this process; the ablation, which takes no times,
-runs on all cores.
+The words are in recall.template.md; every figure, plot and version is measured. What was measured is kept in
+OUT/figures.json, block by block with its date and the load of the machine, so that `--only speed` measures that block
+and leaves the others as they were, and `--only` with nothing after it only writes the page anew. Times are measured
+with nothing else running in this process; the ablation, which takes no times, runs on all cores.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import ablation
+import options
 import report
 
 from shared_core.errors import MissingExtra
@@ -37,7 +39,7 @@ from shared_core.evaluation.tables import figure, losing, tables
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
-BLOCKS = ("locomo", "madial", "e5", "fit", "ablation", "scale")
+BLOCKS = ("locomo", "madial", "e5", "fit", "ablation", "mixes", "hooks", "speed")
 NOT_RUN = "*Not measured in this run.*"
 
 ABOUT: Mapping[str, str] = {
@@ -130,21 +132,6 @@ def e5_block(found: Sequence[PartResult]) -> str:
 
 
 # ---------------------------------------------------------------------- what each step brings
-
-
-def stepwise(
-    locomo: Path, madial: Path, limit: int | None, only: Sequence[str], say: Say
-) -> tuple[dict[str, ablation.Row], str]:
-    """The ablation and the fit, side by side: neither takes times."""
-    started = time.perf_counter()
-    fitting = fit_started(locomo) if "fit" in only else None
-    rows = ablated(ablation.parts_of(locomo, madial, limit), say) if "ablation" in only else {}
-    if rows:
-        say(f"ablation: {time.perf_counter() - started:.0f} s")
-    left_out = fit_ended(fitting) if fitting is not None else ""
-    if fitting is not None:
-        say(f"fit: {time.perf_counter() - started:.0f} s")
-    return rows, left_out
 
 
 def fit_started(locomo: Path) -> subprocess.Popen[str]:
@@ -245,12 +232,9 @@ def speed_table(body: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------------- the page
 
 
-def in_short(found: Sequence[PartResult]) -> str:
+def in_short(found: Sequence[PartResult]) -> list[str]:
     """A line a part: twinmem beside the peer that is best at it."""
-    lines = [
-        "| set | questions | | R@1 | R@5 | R@10 | MRR | evidence in 2,000 tokens |",
-        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    lines = []
     for each in found:
         peers = {n: r for n, r in each.results.items() if not r.is_control and not n.startswith(OURS)}
         best = max(peers, key=lambda name: peers[name].total()["R@10"], default=None)
@@ -261,7 +245,13 @@ def in_short(found: Sequence[PartResult]) -> str:
             lines.append(
                 f"| {head} | {f'**{name}**' if name == OURS else f'best peer: {name}'} | {' | '.join(cells)} |"
             )
-    return "\n".join(lines) if found else NOT_RUN
+    return lines
+
+
+SHORT = (
+    "| set | questions | | R@1 | R@5 | R@10 | MRR | evidence in 2,000 tokens |",
+    "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+)
 
 
 def part_block(found: Sequence[PartResult], where: Path, folder: Path) -> str:
@@ -273,12 +263,37 @@ def part_block(found: Sequence[PartResult], where: Path, folder: Path) -> str:
     return "\n\n".join(blocks)
 
 
-def losses(found: Sequence[PartResult], body: Mapping[str, Any] | None) -> str:
+# ---------------------------------------------------------------------- blocks, kept from run to run
+
+
+def kept(folder: Path) -> dict[str, dict[str, Any]]:
+    """The blocks of earlier runs, by name."""
+    path = folder / "figures.json"
+    if not path.exists():
+        return {}
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")).get("blocks", {})
+    return found
+
+
+def block(text: str, figures: Any, short: Sequence[str] = (), losses: Sequence[str] = ()) -> dict[str, Any]:
+    """What is kept of a block: its text for the page, and where and when it was measured."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "text": text, "short": list(short), "losses": list(losses), "measured": in_words(), "load": load,
+        "figures": figures,
+    }  # fmt: skip
+
+
+def stamped(found: Mapping[str, Any]) -> str:
+    """A block's text, after when it was measured and how busy the machine was then."""
+    day = re.search(r"\d{4}-\d\d-\d\d", found["measured"])
+    busy = "" if found["load"] is None else f", load of the machine {found['load']:.1f}"
+    return f"*Measured on {day[0] if day else 'an unknown day'}{busy}.*\n\n{found['text']}"
+
+
+def losses(blocks: Mapping[str, Mapping[str, Any]]) -> str:
     """All of them, by part."""
-    lines = [f"- {each.part.name}: {line}" for each in found for line in losing(each)]
-    if body is not None and body["over"]:
-        lines += [f"- over budget: {line}" for line in body["over"]]
-    return "\n".join(lines) or NOT_RUN
+    return "\n".join(f"- {line}" for name in BLOCKS for line in blocks.get(name, {}).get("losses", ())) or NOT_RUN
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -292,44 +307,67 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 def run(
     locomo: Path, madial: Path, out: Path, only: Sequence[str] = BLOCKS, sizes: Sequence[int] = (1_000, 10_000, 100_000),
-    limit: int | None = None, e5_seconds: float = 120, say: Say = aloud,
+    limit: int | None = None, e5_seconds: float = 240, say: Say = aloud,
 ) -> Path:  # fmt: skip
-    """Measure what is in `only` and write the page; blocks that are left out say so."""
+    """Measure what is in `only`, keep it, and write the page out of all that is kept."""
     where, folder = page.places(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.png"):
-        old.unlink()
-    parts = {
-        name: reading.read([path], name, limit=limit)
-        for name, path in (("locomo", locomo), ("madial", madial))
-        if name in only or "e5" in only
-    }
-    found = {name: measured(parts[name], say) for name in ("locomo", "madial") if name in only}
-    other: list[PartResult] = []
-    if "e5" in only:
-        own = [part for part in parts["madial"] if part.name.endswith(OWN)]
-        other = with_e5([*parts["locomo"], *own], e5_seconds, say)
-    rows, left_out = stepwise(locomo, madial, limit, only, say)
-    body = speed(sizes, say) if "scale" in only else None
-    everything = [each for results in found.values() for each in results]
-    values = {
-        "environment": in_words(),
-        "short": in_short(everything),
+    for name in (each for each in BLOCKS if each in only):
+        started = time.perf_counter()
+        made = measure_block(name, locomo, madial, where, folder, sizes, limit, e5_seconds, say)
+        say(f"{name}: {time.perf_counter() - started:.0f} s")
+        report.write_json(folder / "figures.json", {"blocks": {**kept(folder), name: made}})
+    written(where, folder, locomo, madial)
+    return where
+
+
+def measure_block(
+    name: str, locomo: Path, madial: Path, where: Path, folder: Path, sizes: Sequence[int], limit: int | None,
+    e5_seconds: float, say: Say,
+) -> dict[str, Any]:  # fmt: skip
+    """One block, measured anew."""
+    if name in ("locomo", "madial"):
+        parts = reading.read([locomo if name == "locomo" else madial], name, limit=limit)
+        found = measured(parts, say)
+        lost = [f"{each.part.name}: {line}" for each in found for line in losing(each)]
+        return block(part_block(found, where, folder), [each.as_json() for each in found], in_short(found), lost)
+    if name == "e5":
+        own = [part for part in reading.read([madial], "madial", limit=limit) if part.name.endswith(OWN)]
+        other = with_e5([*reading.read([locomo], "locomo", limit=limit), *own], e5_seconds, say)
+        lost = [f"{each.part.name}: {line}" for each in other for line in losing(each)]
+        return block(e5_block(other), [each.as_json() for each in other], (), lost if other else ())
+    if name == "fit":
+        text = fit_ended(fit_started(locomo))
+        return block(text, text)
+    if name == "speed":
+        body = speed(sizes, say)
+        return block(speed_table(body), body, (), [f"over budget: {line}" for line in body["over"]])
+    sets = ablation.parts_of(locomo, madial, limit)
+    if name == "ablation":
+        rows = ablated(sets, say)
+        return block(steps_table(rows), rows)
+    rows = options.run(sets, embedders.load("default"), [name], lambda row: say(f"  {row}"))
+    return block(page.markdown(options.table(rows, f"Recall with {name}")), rows)
+
+
+def written(where: Path, folder: Path, locomo: Path, madial: Path) -> None:
+    """The page out of the blocks that are kept; plots that it does not show go."""
+    blocks = kept(folder)
+    short = [line for name in BLOCKS for line in blocks.get(name, {}).get("short", ())]
+    values = {name: stamped(blocks[name]) if name in blocks else NOT_RUN for name in BLOCKS}
+    values |= {
+        "environment": next((each["measured"] for each in blocks.values()), in_words()),
+        "short": "\n".join([*SHORT, *short]) if short else NOT_RUN,
         "weights": weights(),
-        "fit": left_out or NOT_RUN,
-        "e5": e5_block(other),
-        "ablation": steps_table(rows) if rows else NOT_RUN,
-        "scale": speed_table(body) if body else NOT_RUN,
-        "losses": losses(everything, body),
+        "losses": losses(blocks),
         "commands": _commands(locomo, madial),
     }
-    for name in ("locomo", "madial"):
-        values[name] = part_block(found[name], where, folder) if name in found else NOT_RUN
     template = (HERE / "recall.template.md").read_text(encoding="utf-8")
-    where.write_text(fill(template, values), encoding="utf-8")
-    figures = {"parts": [each.as_json() for each in [*everything, *other]], "ablation": rows, "speed": body}
-    report.write_json(folder / "figures.json", figures)
-    return where
+    text = fill(template, values)
+    where.write_text(text, encoding="utf-8")
+    for plot in folder.glob("*.png"):
+        if plot.name not in text:
+            plot.unlink()
 
 
 def _commands(locomo: Path, madial: Path) -> str:
@@ -339,8 +377,11 @@ def _commands(locomo: Path, madial: Path) -> str:
             f"twinmem bench {locomo}   # LoCoMo: tables, context recall, plots",
             f"twinmem bench {locomo} --embedder e5",
             f"twinmem bench {madial}   # MADial-Bench",
+            f"python benchmarks/train.py {locomo}   # each conversation under weights fitted on the others",
             f"python benchmarks/ablation.py {locomo} {madial}",
-            "python benchmarks/scale.py",
+            f"python benchmarks/options.py {locomo} {madial}   # mixes, rerankers, expansions",
+            "python benchmarks/scale.py   # speed",
+            "python benchmarks/publish.py --only speed   # one block of this page, the others as they were",
         )
     )
 
@@ -351,16 +392,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--locomo", type=Path, default=DATA / "locomo-dev.json", help="a LoCoMo file")
     parser.add_argument("--madial", type=Path, default=DATA / "madial", help="the folder with MADial-Bench's files")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "recall", help="the page, without .md")
-    parser.add_argument("--only", nargs="+", choices=BLOCKS, default=list(BLOCKS), help="some blocks, for a try")
+    parser.add_argument("--only", nargs="*", choices=BLOCKS, default=list(BLOCKS), help="some blocks; the others stay")
     parser.add_argument("--sizes", nargs="+", type=int, default=[1_000, 10_000, 100_000], help="records, for the speed")
     parser.add_argument("--limit", type=int, help="only so many conversations, for a try")
-    parser.add_argument("--e5-seconds", type=float, default=120, help="how long e5 may embed")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--e5-seconds", type=float, default=240, help="how long e5 may embed")
+    given = parser.parse_args(arguments)
     started = time.perf_counter()
-    written = run(
-        options.locomo, options.madial, options.out, options.only, options.sizes, options.limit, options.e5_seconds
-    )
-    aloud(f"{written} in {time.perf_counter() - started:.0f} s")
+    where = run(given.locomo, given.madial, given.out, given.only, given.sizes, given.limit, given.e5_seconds)
+    aloud(f"{where} in {time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

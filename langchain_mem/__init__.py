@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_mem.history import TwinmemChatMessageHistory
+    from langchain_mem.hooks import as_expander, as_reranker
     from langchain_mem.middleware import TwinmemMiddleware
     from langchain_mem.models import TwinmemEmbeddings, as_embedder, as_llm
     from langchain_mem.retriever import TwinmemRetriever
@@ -27,7 +28,9 @@ __all__ = [
     "TwinmemSummarizer",
     "TwinmemVectorStore",
     "as_embedder",
+    "as_expander",
     "as_llm",
+    "as_reranker",
     "create_memory_tools",
 ]
 
@@ -40,7 +43,9 @@ _MODULES = {
     "TwinmemSummarizer": "summarizer",
     "TwinmemVectorStore": "vectorstore",
     "as_embedder": "models",
+    "as_expander": "hooks",
     "as_llm": "models",
+    "as_reranker": "hooks",
     "create_memory_tools": "tools",
 }
 

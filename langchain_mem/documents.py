@@ -11,10 +11,38 @@ from shared_core.values import Hit, Record
 _NAMED = ("type", "session", "message_id", "role", "name", "source", "importance", "confidence", "seen", "pinned")
 
 
+_PER_QUESTION = frozenset({"score", "reason"})
+
+
+class RecalledDocument(Document):
+    """A document that another question may recall too, with another score: it is the same one all the same.
+
+    Retrievers that ask several questions (`MultiQueryRetriever`) tell documents apart by equality.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return _told(self) == _told(other) if isinstance(other, Document) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def lc_id(cls) -> list[str]:
+        """LangChain's own document, so that `loads(dumps(document))` gives one."""
+        return Document.lc_id()
+
+    def __repr_name__(self) -> str:
+        return "Document"
+
+
+def _told(document: Document) -> tuple[Any, ...]:
+    known = {key: value for key, value in document.metadata.items() if key not in _PER_QUESTION}
+    return document.page_content, document.id, known
+
+
 def document(hit: Hit) -> Document:
     """A hit as a document: the record's text and id, what is known of it, and the score as a float."""
     described = {"score": float(hit.score)} | ({"reason": hit.reason} if hit.reason else {})
-    return Document(page_content=hit.record.text, id=hit.record.id, metadata=described | metadata(hit.record))
+    return RecalledDocument(page_content=hit.record.text, id=hit.record.id, metadata=described | metadata(hit.record))
 
 
 def metadata(record: Record) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from langchain_mem.messages import is_summary, to_core
 from langchain_mem.tools import NAMES, READING, create_memory_tools
 from shared_core.errors import InvalidType
 from shared_core.memory import AgentMemory
+from shared_core.recall.where import parse
 from shared_core.session import Session
 from shared_core.values import Message
 
@@ -46,10 +47,14 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     **Writing.** The user's message is written when the turn begins, so that it survives a model that
     raises; what the agent did and said, when the turn ends. What a failed run left unsaid is written
     with the next turn of the thread. The session in the memory is the thread; without a thread it is
-    "default". Messages are known by their ids: a retry, a resumed interrupt or a replay stores nothing
+    "default". The agent's messages are written with the memories it had: `Session.trace(message_id)`
+    tells them. Messages are known by their ids: a retry, a resumed interrupt or a replay stores nothing
     twice, the newest message edited under its id is replaced where it stands, and what was said in a
     branch that was left stays remembered until it is deleted. Summaries that SummarizationMiddleware writes
     into the conversation are nobody's words and are not stored. `write=False` only recalls.
+
+    `where` filters what is recalled, as in `Scope.search`: `where={"source": {"$nin": ["web", "tool"]}}` keeps
+    out what web pages and tools have said.
 
     `tools`: True, or some of "remember", "recall", "forget", to let the agent itself use the memory.
     `name`: tells several instances in one agent apart; it also names their state, so keep it.
@@ -75,6 +80,7 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         agent: str = "default",
         k: int = 5,
         max_tokens: int = 1500,
+        where: Mapping[str, Any] | None = None,
         tools: bool | Collection[str] = (),
         write: bool = True,
         name: str | None = None,
@@ -83,15 +89,17 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         super().__init__()
         if not isinstance(memory, AgentMemory):
             raise InvalidType(f"memory is an AgentMemory, not {type(memory).__name__}: AgentMemory.open(path)")
+        parse(where)  # refuses a filter that can't be read here, not in the first run
         self._memory = memory
         self._user = user
         self._agent = agent
         self._k = k
         self._max_tokens = max_tokens
+        self._where = where
         self._write = write
         self._name = name or ("TwinmemMiddleware" if agent == "default" else f"TwinmemMiddleware-{agent}")
         names = NAMES if tools is True else tools or ()
-        self.tools = create_memory_tools(memory, user=user, agent=agent, k=k, names=names) if names else []
+        self.tools = create_memory_tools(memory, user=user, agent=agent, k=k, where=where, names=names) if names else []
         self._own = frozenset(tool.name for tool in self.tools) & frozenset(READING)
         if not traced:
             from langchain.agents.middleware.types import TracePolicy, omit_payload
@@ -109,19 +117,19 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         """Recall for this turn, and write the user's message."""
         session, messages = self._session(runtime), _messages(state)
         question, fresh = _question(messages), self._fresh(state)
-        told = session.context(question, **self._limits(messages)).text if question else ""
+        told = session.context(question, **self._limits(messages)) if question else None
         if fresh:
             session.add_messages(self._kept(fresh))
-        return self._noted(messages, told)
+        return self._noted(messages, told.text if told else "", told.trace if told else [])
 
     async def abefore_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Async twin of `before_agent`."""
         session, messages = self._session(runtime), _messages(state)
         question, fresh = _question(messages), self._fresh(state)
-        told = (await session.acontext(question, **self._limits(messages))).text if question else ""
+        told = await session.acontext(question, **self._limits(messages)) if question else None
         if fresh:
             await session.aadd_messages(self._kept(fresh))
-        return self._noted(messages, told)
+        return self._noted(messages, told.text if told else "", told.trace if told else [])
 
     # ------------------------------------------------------------------ the model is called
 
@@ -144,16 +152,18 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         fresh = self._fresh(state)
         if not fresh:
             return None
-        self._session(runtime).add_messages(self._kept(fresh))
-        return self._noted(_messages(state), self._mine(state).get("text", ""))
+        mine = self._mine(state)
+        self._session(runtime).add_messages(self._kept(fresh), trace=mine.get("trace"))
+        return self._noted(_messages(state), mine.get("text", ""), mine.get("trace"))
 
     async def aafter_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Async twin of `after_agent`."""
         fresh = self._fresh(state)
         if not fresh:
             return None
-        await self._session(runtime).aadd_messages(self._kept(fresh))
-        return self._noted(_messages(state), self._mine(state).get("text", ""))
+        mine = self._mine(state)
+        await self._session(runtime).aadd_messages(self._kept(fresh), trace=mine.get("trace"))
+        return self._noted(_messages(state), mine.get("text", ""), mine.get("trace"))
 
     # ------------------------------------------------------------------ parts
 
@@ -167,7 +177,7 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     def _limits(self, messages: Sequence[BaseMessage]) -> dict[str, Any]:
         # What the model sees anyway is not recalled; only ids count, so the contents stay out of it.
         shown = [Message(role="user", id=message.id) for message in messages if message.id]
-        return {"max_tokens": self._max_tokens, "k": self._k, "shown": shown}
+        return {"max_tokens": self._max_tokens, "k": self._k, "shown": shown, "where": self._where}
 
     def _mine(self, state: Mapping[str, Any]) -> dict[str, Any]:
         mine: dict[str, Any] = (state.get("twinmem") or {}).get(self._name) or {}
@@ -196,9 +206,9 @@ class TwinmemMiddleware(AgentMiddleware[MemoryState, Any, Any]):
             for m, core in zip(messages, kept, strict=True)
         ]
 
-    def _noted(self, messages: Sequence[BaseMessage], told: str) -> dict[str, Any]:
+    def _noted(self, messages: Sequence[BaseMessage], told: str, trace: Any) -> dict[str, Any]:
         written = messages[-1].id if messages and self._write else None
-        return {"twinmem": {self._name: {"written": written, "text": told}}}
+        return {"twinmem": {self._name: {"written": written, "text": told, "trace": trace}}}
 
     def _reminded(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         text = self._mine(request.state).get("text")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -13,6 +13,7 @@ from langchain_mem.identity import User, running, user_of
 from shared_core.context import remembered
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.memory import AgentMemory
+from shared_core.recall.where import parse
 from shared_core.scope import Scope
 from shared_core.values import Hit, Receipt, Record
 
@@ -36,6 +37,7 @@ def create_memory_tools(
     user: User = None,
     agent: str = "default",
     k: int = 5,
+    where: Mapping[str, Any] | None = None,
     names: Collection[str] = NAMES,
     read_only: bool = False,
 ) -> list[BaseTool]:
@@ -43,6 +45,7 @@ def create_memory_tools(
 
     `user`: a user id or a callable of the runtime; without it the user of the run counts
     (`runtime.context.user_id`, `config["configurable"]["user_id"]`), and a call without any raises.
+    `where` filters what `recall` finds, as in `Scope.search`.
     `names` chooses among them, `read_only` leaves recall alone. They work outside of a graph as well.
 
     >>> from shared_core import AgentMemory
@@ -57,14 +60,15 @@ def create_memory_tools(
     unknown = sorted(set(names) - set(NAMES))
     if isinstance(names, str) or unknown:
         raise InvalidInput(f"unknown memory tools {unknown or names!r}; there are {', '.join(NAMES)}")
-    made = _Tools(memory, user, agent, k)
+    parse(where)
+    made = _Tools(memory, user, agent, k, where)
     wanted = [name for name in NAMES if name in names and (not read_only or name in READING)]
     return [getattr(made, f"{name}_tool")() for name in wanted]
 
 
 class _Tools:
-    def __init__(self, memory: AgentMemory, user: User, agent: str, k: int) -> None:
-        self._memory, self._user, self._agent, self._k = memory, user, agent, k
+    def __init__(self, memory: AgentMemory, user: User, agent: str, k: int, where: Mapping[str, Any] | None) -> None:
+        self._memory, self._user, self._agent, self._k, self._where = memory, user, agent, k, where
 
     def _scope(self, config: RunnableConfig | None) -> Scope:
         runtime, around = running()
@@ -82,17 +86,17 @@ class _Tools:
         return StructuredTool.from_function(remember, aremember, name="remember", description=_REMEMBER)
 
     def recall_tool(self) -> BaseTool:
-        most = self._k
+        most, where = self._k, self._where
 
         def recall(
             query: Annotated[str, "what to look for"], config: RunnableConfig, limit: Annotated[int, "how many"] = most
         ) -> tuple[str, list[dict[str, Any]]]:
-            return _found(self._scope(config).search(query, k=limit))
+            return _found(self._scope(config).search(query, k=limit, where=where))
 
         async def arecall(
             query: Annotated[str, "what to look for"], config: RunnableConfig, limit: Annotated[int, "how many"] = most
         ) -> tuple[str, list[dict[str, Any]]]:
-            return _found(await self._scope(config).asearch(query, k=limit))
+            return _found(await self._scope(config).asearch(query, k=limit, where=where))
 
         return StructuredTool.from_function(
             recall, arecall, name="recall", description=_RECALL, response_format="content_and_artifact"

@@ -1,4 +1,4 @@
-"""Memory blocks for LlamaIndex's own `Memory`: what is recalled, and the facts.
+"""Memory blocks for LlamaIndex's own `Memory`: what is recalled, the facts, the knowledge graph, and the task.
 
 `Memory` gives a block messages only when it flushes them, at 21,000 tokens by default: most
 conversations end before. But it shows the block its whole queue at every `aget`; so these blocks
@@ -20,10 +20,11 @@ from pydantic import Field, PrivateAttr
 from llamaindex_mem.handle import Attached
 from llamaindex_mem.messages import PAYLOAD, decode, encode, said
 from shared_core import Message, Session
-from shared_core.context import remembered
+from shared_core.context import block, inert, remembered, tag
 from shared_core.ports import Redactor
 from shared_core.recall.text import clean
 from shared_core.short_term import tokens
+from shared_core.short_term.task_text import within
 from shared_core.writing.redact import redacted
 
 logger = logging.getLogger(__name__)
@@ -64,9 +65,13 @@ class _Block(Attached, BaseMemoryBlock[str]):
                 self._waiting = [*waiting[place:], *self._waiting]
                 return
 
+    def _sealed(self, text: str) -> str:
+        """The text, unable to close the tag that LlamaIndex puts around this block."""
+        return text if tag(self.name).search("<memories>") else tag(self.name).sub("‹", text)
+
     @property
     def _redactor(self) -> Redactor | None:
-        return self._handle.memory.settings.redactor
+        return self.scope._asking
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """The content without its last memories, so many that `tokens_to_truncate` are gone; None without any left."""
@@ -84,6 +89,7 @@ class _Block(Attached, BaseMemoryBlock[str]):
 class TwinmemRecallBlock(_Block):
     """What is remembered of the user that answers the newest message, from all conversations.
 
+    `where={"source": {"$nin": ["web", "tool"]}}` keeps out what web pages and tools have said.
     Nothing that is in the prompt is recalled beside itself. The block may be shared by several
     `Memory` objects of one user: the session comes with each call.
 
@@ -99,6 +105,9 @@ class TwinmemRecallBlock(_Block):
     description: str | None = Field(default="What is remembered of the user")
     k: int = Field(default=5, ge=0, description="the most memories")
     max_tokens: int = Field(default=1500, ge=1, description="the most tokens they take")
+    where: dict[str, Any] | None = Field(
+        default=None, description="filters what is recalled, as `Scope.search` does; plain JSON values"
+    )
 
     async def _aget(
         self, messages: list[ChatMessage] | None = None, session_id: str | None = None, **block_kwargs: Any
@@ -111,8 +120,8 @@ class TwinmemRecallBlock(_Block):
         if not any(message.role == "user" for message in asked):
             return ""
         in_prompt = _in_prompt(await session.amessages(), shown, self._redactor)
-        told = await session.acontext(asked, max_tokens=self.max_tokens, k=self.k, shown=in_prompt)
-        return str(told.text)
+        told = await session.acontext(asked, max_tokens=self.max_tokens, k=self.k, shown=in_prompt, where=self.where)
+        return self._sealed(told.text)
 
 
 class TwinmemFactBlock(_Block):
@@ -128,6 +137,9 @@ class TwinmemFactBlock(_Block):
     name: str = Field(default="facts", description="the tag around the content")
     description: str | None = Field(default="What is known of the user")
     k: int = Field(default=20, ge=0, description="the most facts")
+    where: dict[str, Any] | None = Field(
+        default=None, description="filters what is recalled, as `Scope.search` does; plain JSON values"
+    )
 
     async def _aget(
         self, messages: list[ChatMessage] | None = None, session_id: str | None = None, **block_kwargs: Any
@@ -136,11 +148,77 @@ class TwinmemFactBlock(_Block):
         await self._keep(session_id or self.session_id, _answered(shown))
         scope = self.scope
         kinds = ("fact", "rule")
-        records = await scope.alist(kinds=kinds, order="created_at", limit=self.k + 1)
+        records = await scope.alist(kinds=kinds, where=self.where, order="created_at", limit=self.k + 1)
         if len(records) > self.k:
             asked = [encode(message) for message in shown[-_TALK:]]
-            records = [hit.record for hit in await scope.asearch(asked, k=self.k, kinds=kinds)]
-        return "\n".join(remembered(record) for record in records)
+            records = [hit.record for hit in await scope.asearch(asked, k=self.k, kinds=kinds, where=self.where)]
+        return self._sealed("\n".join(remembered(record) for record in records))
+
+
+class TwinmemGraphBlock(_Block):
+    """What the knowledge graph holds of the people and things that the talk names, a line each.
+
+    Those of the newest message come first, then those of the talk before it.
+
+    >>> from shared_core import AgentMemory
+    >>> memory = AgentMemory.open(embedder="hashing")
+    >>> _ = memory.scope(user="alice").graph.add("Ann", "works at", "ACME")
+    >>> block = TwinmemGraphBlock(memory=memory, user="alice")
+    >>> asyncio.run(block.aget([ChatMessage(role="user", content="Where does Ann work?")]))
+    '- Ann works at ACME'
+    """
+
+    name: str = Field(default="knowledge", description="the tag around the content")
+    description: str | None = Field(default="What is known of the people and things in the talk")
+    k: int = Field(default=5, ge=0, description="the most people and things")
+    max_relations: int = Field(default=10, ge=0, description="the most relations of each")
+
+    async def _aget(
+        self, messages: list[ChatMessage] | None = None, session_id: str | None = None, **block_kwargs: Any
+    ) -> str:
+        shown = said(messages or [])
+        await self._keep(session_id or self.session_id, _answered(shown))
+        talk = [encode(message) for message in reversed(shown[-_TALK:])]
+        # The newest question first: whoever is named there is what the answer needs.
+        texts = [message.text for ours in (True, False) for message in talk if (message.role == "user") is ours]
+        told = await self.scope.graph.aabout(texts, max_entities=self.k, max_relations=self.max_relations)
+        return self._sealed("\n".join(map(inert, told)))
+
+
+class TwinmemTaskBlock(_Block):
+    """The task that the agent is working on in this conversation: goal, plan, last steps, results.
+
+    The agent tells it through `scope.session(...).working`, in its tools or between its runs. Of a
+    text over the budget the lists at its end go first, of each the oldest entries; what the task is
+    stays. A turn is stored when it has its answer: who begins a task in a tool names the message that
+    caused it (`instruction=`), which is not stored yet.
+
+    >>> from shared_core import AgentMemory
+    >>> memory = AgentMemory.open(embedder="hashing")
+    >>> _ = memory.scope(user="alice").session("monday").working.start("trip", "Book the trip")
+    >>> block = TwinmemTaskBlock(memory=memory, user="alice")
+    >>> asyncio.run(block.aget(session_id="monday"))
+    'Task: Book the trip (in progress)'
+    """
+
+    name: str = Field(default="task", description="the tag around the content")
+    description: str | None = Field(default="What you are working on")
+    max_tokens: int = Field(default=1000, ge=1, description="the most tokens it takes")
+
+    async def _aget(
+        self, messages: list[ChatMessage] | None = None, session_id: str | None = None, **block_kwargs: Any
+    ) -> str:
+        name = session_id or self.session_id
+        await self._keep(name, _answered(said(messages or [])))
+        return self._sealed(block(await self.scope.session(name).working.atext(self.max_tokens)))
+
+    async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
+        """The content without its last entries, so many that `tokens_to_truncate` are gone; None where none would be left."""
+        if not content:
+            return None
+        count = self._handle.memory.settings.token_counter or tokens.count
+        goal = int(count(content) - _SPARE * tokens_to_truncate)
+        return within(content, goal, count) or None if goal > 0 else None
 
 
 # ---------------------------------------------------------------------- storing what is shown

@@ -9,12 +9,13 @@ from typing import Any, Literal, NamedTuple, Self
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.memory.types import BaseMemory
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from llamaindex_mem.handle import AttachedComponent
 from llamaindex_mem.messages import RecalledMessage, decode, encode, said
 from shared_core import AgentMemory, Context, Message, Session
-from shared_core.short_term import tokens
+from shared_core.context import language
+from shared_core.short_term import snapshot, tokens
 from shared_core.values import as_message
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,9 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
     max_turns: int | None = Field(default=None, ge=0, description="the most turns `get` gives; None for the core's")
     k: int = Field(default=5, ge=0, description="the most memories recalled for a question; 0 recalls none")
     memory_tokens: int = Field(default=1500, ge=1, description="the most tokens the memories take")
+    where: dict[str, Any] | None = Field(
+        default=None, description="filters what is recalled, as `Scope.search` does; plain JSON values"
+    )
     insert_method: Literal["user", "system"] = Field(
         default="user",
         description="where memories go: before the question in the user's message, which every agent keeps, or into "
@@ -63,14 +67,23 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
     unanswered: Literal["keep", "merge", "drop"] = Field(
         default="keep", description="how `get` shows a user message that never had an answer"
     )
+    with_snapshot: bool = Field(
+        default=False,
+        description="whether the facts and state of this conversation so far (`Session.snapshot`) go before the memories, "
+        "for prompts of few turns; `snapshot=True` when it is made says the same",
+    )
     snapshot: list[dict[str, Any]] | None = Field(
         default=None, repr=False, description="the messages of a serialised memory without an address; read once"
     )
+
+    _had: list[Any] = PrivateAttr(default_factory=list)  # what `get` gave last: the memories of the reply that follows
 
     def __init__(self, *, memory: AgentMemory | None = None, **data: Any) -> None:
         """Take an `AgentMemory`, or the `address` of one; `from_defaults` is the usual way."""
         if data.get("session_id") is None:
             data.pop("session_id", None)
+        if isinstance(data.get("snapshot"), bool):
+            data["with_snapshot"] = data.pop("snapshot") or data.get("with_snapshot", False)
         super().__init__(memory=memory, **data)
         snapshot, self.snapshot = self.snapshot, None
         self._revive(self.session_id, snapshot)  # refuses a blank session here, not at the first use
@@ -145,9 +158,10 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
         session = self._session()
         window = session.window(max_tokens=share.window, max_turns=share.turns)
         asked, told = _question(input, window), Context(text="")
+        state = self._state(session.snapshot, window, share) if self.with_snapshot else ""
         if share.memories and self.k:
-            told = session.context(asked, max_tokens=share.memories, k=self.k, shown=window)
-        return self._told(window, told, asked)
+            told = session.context(asked, max_tokens=self._left(share, state), k=self.k, shown=window, where=self.where)
+        return self._told(window, told, asked, state)
 
     async def aget(
         self, input: str | ChatMessage | None = None, initial_token_count: int = 0, **kwargs: Any
@@ -157,9 +171,21 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
         session = self._session()
         window = await session.awindow(max_tokens=share.window, max_turns=share.turns)
         asked, told = _question(input, window), Context(text="")
+        state = self._state(await session.asnapshot(), window, share) if self.with_snapshot else ""
         if share.memories and self.k:
-            told = await session.acontext(asked, max_tokens=share.memories, k=self.k, shown=window)
-        return self._told(window, told, asked)
+            told = await session.acontext(
+                asked, max_tokens=self._left(share, state), k=self.k, shown=window, where=self.where
+            )
+        return self._told(window, told, asked, state)
+
+    def _state(self, text: str, window: list[Message], share: _Share) -> str:
+        """The snapshot within half of what memories may take."""
+        count = self._handle.memory.settings.token_counter or tokens.count
+        return snapshot.shown(text, language(text, window), share.memories // 2, count) if text else ""
+
+    def _left(self, share: _Share, state: str) -> int:
+        count = self._handle.memory.settings.token_counter or tokens.count
+        return max(1, share.memories - count(state)) if state else share.memories
 
     def _share(self, initial: int) -> _Share:
         """How the token limit is divided: a third at most goes to memories, the rest to the window."""
@@ -174,11 +200,12 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
         memories = min(self.memory_tokens, room // 3)
         return _Share(room - memories, self.max_turns, memories)
 
-    def _told(self, window: list[Message], told: Context, asked: Any) -> list[ChatMessage]:
+    def _told(self, window: list[Message], told: Context, asked: Any, state: str = "") -> list[ChatMessage]:
+        self._had = told.trace
         messages = [decode(message) for message in window]
         if self.unanswered != "keep":
             messages = _answered(messages, merge=self.unanswered == "merge")
-        text = told.text
+        text = "\n\n".join(filter(None, (state, told.text)))
         if not text:
             return messages
         # A question that is not in the history yet comes after it: then memories go before it all.
@@ -212,12 +239,16 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
         await self.aput_messages([message])
 
     def put_messages(self, messages: Sequence[ChatMessage]) -> None:
-        """Store messages together, in order: all of them, or none."""
-        self._session().add_messages(_encoded(messages))
+        """Store messages together, in order: all of them, or none.
+
+        The assistant's are stored with the memories that `get` gave last; the core's
+        `Session.trace(message_id)` tells them.
+        """
+        self._session().add_messages(_encoded(messages), trace=self._had)
 
     async def aput_messages(self, messages: Sequence[ChatMessage]) -> None:
         """Async twin of `put_messages`."""
-        await self._session().aadd_messages(_encoded(messages))
+        await self._session().aadd_messages(_encoded(messages), trace=self._had)
 
     def set(self, messages: Sequence[ChatMessage]) -> None:
         """Make the conversation exactly this; if anything fails the old one stays."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
@@ -35,10 +37,11 @@ class TwinmemToolSpec(BaseToolSpec):
         agent: str = "default",
         address: str | os.PathLike[str] | None = None,
         k: int = 5,
+        where: Mapping[str, Any] | None = None,
     ) -> None:
-        """A `memory`, or the `address` of one; `k` is the most memories `recall` gives."""
+        """A `memory`, or the `address` of one; `k` is the most memories `recall` gives, `where` filters them."""
         self._handle = attach(memory, address)
-        self.user, self.agent, self._k = user, agent, k
+        self.user, self.agent, self._k, self._where = user, agent, k, where
         self.scope  # noqa: B018  refuses a blank user here, not at the first call
 
     @property
@@ -48,19 +51,19 @@ class TwinmemToolSpec(BaseToolSpec):
 
     def remember(self, fact: str) -> str:
         """Remember a fact about the user for later conversations, as one full sentence."""
-        return _noted(self.scope.add(fact, source="agent").id)
+        return _noted(self.scope.add(fact, source="assistant").id)
 
     async def aremember(self, fact: str) -> str:
         """Remember a fact about the user for later conversations, as one full sentence."""
-        return _noted((await self.scope.aadd(fact, source="agent")).id)
+        return _noted((await self.scope.aadd(fact, source="assistant")).id)
 
     def recall(self, question: str) -> str:
         """Recall what is known about the user that answers a question. Each memory has an id in brackets."""
-        return _told(self.scope.search(question, k=self._k))
+        return _told(self.scope.search(question, k=self._k, where=self._where))
 
     async def arecall(self, question: str) -> str:
         """Recall what is known about the user that answers a question. Each memory has an id in brackets."""
-        return _told(await self.scope.asearch(question, k=self._k))
+        return _told(await self.scope.asearch(question, k=self._k, where=self._where))
 
     def forget(self, id: str) -> str:
         """Forget one memory for good, by the id that recall or remember gave."""

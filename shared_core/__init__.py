@@ -5,7 +5,9 @@ from shared_core.memory import AgentMemory
 from shared_core.scope import Scope
 from shared_core.session import Session
 from shared_core.settings import Settings
+from shared_core.short_term.tasks import Step, Task, TaskStatus
 from shared_core.values import (
+    Candidate,
     Change,
     CheckReport,
     Context,
@@ -15,14 +17,18 @@ from shared_core.values import (
     Question,
     Receipt,
     Record,
+    Reference,
     Section,
     Stats,
     Status,
+    ToolUse,
     Triple,
+    Verified,
 )
 
 __all__ = [
     "AgentMemory",
+    "Candidate",
     "Change",
     "CheckReport",
     "Context",
@@ -32,12 +38,18 @@ __all__ = [
     "Question",
     "Receipt",
     "Record",
+    "Reference",
     "Scope",
     "Section",
     "Session",
     "Settings",
     "Stats",
     "Status",
+    "Step",
+    "Task",
+    "TaskStatus",
+    "ToolUse",
     "Triple",
     "TwinmemError",
+    "Verified",
 ]

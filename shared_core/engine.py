@@ -6,15 +6,17 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from shared_core import erasing
 from shared_core.background import Queue
 from shared_core.embedding.model import Model
 from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError, UnregisteredHandle
 from shared_core.long_term.graph_cache import GraphCache
-from shared_core.ports import Clock, TokenCounter, Transaction
+from shared_core.ports import Clock, Redactor, TokenCounter, Transaction
 from shared_core.recall.cache import IndexCache
 from shared_core.recall.index import ScopeIndex
 from shared_core.recall.text import ANALYZER
@@ -22,15 +24,21 @@ from shared_core.recall.where import Where
 from shared_core.settings import Settings
 from shared_core.short_term.tokens import count as count_tokens
 from shared_core.steps import Steps
-from shared_core.store import ledger
+from shared_core.store import ledger, vault
 from shared_core.store.encryption import Key
 from shared_core.store.opening import opened
 from shared_core.store.rows import Draft, draft, micros
+from shared_core.values import Receipt
 from shared_core.writing.intake import Intake, cut, embedded_text
+from shared_core.writing.redact import redactor
+
+if TYPE_CHECKING:
+    from shared_core.writing.redaction.policy import Redaction
 
 _EMBEDDER = "embedder"  # the key in `meta` of the embedder whose vectors the memory searches
 _ANALYZER = "analyzer"
 _COUNTED = 512  # accesses that wait in memory before they are written
+_counting: ContextVar[bool] = ContextVar("twinmem_counting", default=True)
 
 Progress = Callable[[int, int], None]
 """Told how much of a long work is done, and of how much."""
@@ -84,18 +92,56 @@ class Engine:
         self.model = Model(options.embedder, self.settings)
         self.llm = options.llm
         self.count: TokenCounter = self.settings.token_counter or count_tokens
-        self.intake = Intake(self.settings, self.settings.redactor)
+        self.intake = Intake(self.settings, redactor(self.settings))
         self.store = opened(address, self.settings.busy_timeout, options.durability, options.key)
         self.indexes = IndexCache(self.store, self.settings)
         self.graphs = GraphCache(self.store, self.settings)
         self.queue = Queue(self.settings.background)
         self.unregistered = False  # restored from a serialised handle, with nothing registered for it
+        self.unswept = 0  # records erased since the file was rewritten
         self._agreed = False
         self._accesses: dict[int, tuple[int, int]] = {}
         self._access_lock = threading.Lock()
         self._pid = os.getpid()
+        self._vault_secret: bytes | None = None
         self.closed = False
         self._recut()
+
+    # ------------------------------------------------------------------ private data
+
+    def intake_of(self, user: str, agent: str) -> Intake:
+        """What takes in the texts of one scope: where tokens stand for values, they are its own.
+
+        `intake` is for texts that are made of what is stored: it labels what it finds, and never refuses.
+        """
+        mode = self.settings.redaction.mode
+        if mode == "refuse":
+            return Intake(self.settings, self._redaction(refuses=True))
+        if mode == "vault":
+            return Intake(self.settings, self._redaction(put=vault.Tokens(self._secret(), user, agent)))
+        return self.intake
+
+    def asking(self, user: str, agent: str) -> Redactor | None:
+        """The redactor for questions of one scope: the same tokens, but nothing is kept."""
+        if self.settings.redaction.mode != "vault":
+            return self.intake.redactor
+        return self._redaction(put=vault.Tokens(self._secret(), user, agent, keeps=False))
+
+    def _redaction(self, **changes: Any) -> Redactor:
+        return replace(cast("Redaction", self.intake.redactor), **changes)
+
+    def _secret(self) -> bytes:
+        """The secret of the database, read once."""
+        if self._vault_secret is None:
+            with self.store.write() as tx:  # it may have to be made
+                self._vault_secret = ledger.secret(tx)
+        return self._vault_secret
+
+    # ------------------------------------------------------------------ time and state
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: locks, connections and caches belong to this process."""
+        raise InvalidType("a memory can't be pickled or copied; send its address, and open it there")
 
     def now(self) -> int:
         """The clock's present, in microseconds."""
@@ -179,13 +225,15 @@ class Engine:
 
     def caught_up(self, key: tuple[str, str] | None = None) -> None:
         """Wait for what is queued of a scope, or of all; never inside a transaction, for which the writer may wait."""
-        if not getattr(self.store, "held", False):
+        if not self.store.held:
             self.queue.wait(key)
 
     # ------------------------------------------------------------------ counting recalls
 
     def accessed(self, seqs: Sequence[int], now: int) -> None:
         """Count that records were recalled; written later, so that a search never waits for it."""
+        if not _counting.get():
+            return
         if self._pid != os.getpid():  # a fork: the lock and what waits are the parent's
             self._access_lock, self._accesses, self._pid = threading.Lock(), {}, os.getpid()
         with self._access_lock:
@@ -196,6 +244,15 @@ class Engine:
             # Locked by another process, or not writable: what waits is kept, and counted at a later time.
             with suppress(StoreError):
                 self.flush(wait=False)
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """While it lasts, what is recalled here does not count as recalled: for measuring a memory."""
+        token = _counting.set(False)
+        try:
+            yield
+        finally:
+            _counting.reset(token)
 
     def accesses(self, seq: int) -> tuple[int, int] | None:
         """What is counted of a record but not yet written."""
@@ -232,16 +289,24 @@ class Engine:
             if rows:
                 self.recut(tx, [row[0] for row in tx.rows("texts")])
             tx.run("set_meta", {"key": _ANALYZER, "value": str(ANALYZER)})
+            tx.run("add_meta", {"key": "identity", "value": os.urandom(16).hex()})
+
+    def abandoned(self) -> int:
+        """The time before which whoever began to write an archive file was killed."""
+        return self.now() - int(self.settings.archive.abandoned_seconds * 1_000_000)
 
     def settle(self, *, quiet: bool = False) -> None:
         """Do to the archive's files what was decided in the database; raises `ArchiveUnreachable`, or logs it."""
-        before = self.now() - int(self.settings.archive.abandoned_seconds * 1_000_000)
         with self.store.look() as tx:
-            waiting = tx.rows("unsettled_archives", {"before": before})
+            waiting = tx.rows("unsettled_archives", {"before": self.abandoned()})
         if waiting:
             from shared_core.long_term.archive import settle
 
             settle(self, waiting, quiet=quiet)
+
+    def erased(self, receipt: Receipt, user: str, *agents: str, whole: bool = False) -> Receipt:
+        """Do what follows an erasure once it is committed: caches, archive files, the bytes; the receipt tells of it."""
+        return erasing.finish(self, receipt, user, *agents, whole=whole)
 
     def recut(self, tx: Transaction, seqs: Sequence[int]) -> None:
         """Give records their words again, out of their texts."""
@@ -268,8 +333,9 @@ class Engine:
     def _close(self) -> None:
         try:
             self.flush()
+            erasing.at_close(self)
         finally:
             self.closed = True
-            self.indexes.drop()
+            self.indexes.close()
             self.graphs.drop()
             self.store.close()

@@ -6,6 +6,13 @@ The classes also inherit the built-in exception a caller would expect (`ValueErr
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared_core.values import FailedWrite
+
 
 class TwinmemError(Exception):
     """Something went wrong inside twinmem; the message says what and how to mend it."""
@@ -58,6 +65,10 @@ class StoreBusy(StoreError):
     """Another process held the database for longer than `Settings.busy_timeout`; try again."""
 
 
+class StoreUnavailable(StoreError):
+    """The database server can't be reached; what was not acknowledged is not written. Try again."""
+
+
 class StoreDamaged(StoreError):
     """The file is not a readable twinmem database; restore a backup, or give another path."""
 
@@ -66,8 +77,28 @@ class WrongKey(StoreError, ValueError):
     """The key does not open this database; give the one it was encrypted with."""
 
 
+class ArchiveUnreachable(StoreError):
+    """The place of the archive can't be reached; check `settings.archive.address`, and try again."""
+
+
 class StoreTooNew(StoreError):
     """The file was written by a newer twinmem; upgrade this installation to read it."""
+
+
+class QueuedWriteFailed(TwinmemError):
+    """Writes that were queued in the background could not be made; they wait, and `flush()` tries again."""
+
+    def __init__(self, failures: Sequence[FailedWrite] | str | None = None) -> None:
+        self.failures: tuple[FailedWrite, ...] = () if failures is None or isinstance(failures, str) else (*failures,)
+        message = failures if isinstance(failures, str) else None
+        if self.failures:
+            reasons = dict.fromkeys(each.error for each in self.failures if each.error)
+            records = sum(len(each.texts) for each in self.failures)
+            message = (
+                f"{records} queued records are not written: {'; '.join(reasons)}. They wait: flush() tries again, "
+                "drop_failed() gives up those that fail; `failures` of this error holds them"
+            )
+        super().__init__(message)
 
 
 class LLMRequired(TwinmemError, ValueError):

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
+from shared_core import erasing
 from shared_core.embedding.model import Model
 from shared_core.engine import Engine
 from shared_core.errors import InvalidInput
@@ -87,7 +88,7 @@ class Items:
         """
         engine = self._memory._live()
         now = engine.now()
-        last = {(put.user, put.path, put.key): put for put in puts}
+        last = {(put.user, put.path, put.key): self._redacted(put) for put in puts}
         scopes = {put.user: self._scope(put.user) for put in last.values()}
         drafts = {address: self._draft(engine, put, now) for address, put in last.items() if put.value is not None}
         own = yield from self._embed(engine, [(last[address], item) for address, item in drafts.items()])
@@ -97,10 +98,17 @@ class Items:
                 fresh = [item for address, item in drafts.items() if address[0] == user]
                 gone = [_id(put.path, put.key) for put in last.values() if put.user == user and put.value is None]
                 self._write_scope(tx, user, fresh, gone, shared, own, now)
+        if any(put.value is None for put in last.values()):
+            erasing.swept(engine, sum(put.value is None for put in last.values()))
+
+    def _redacted(self, put: Put) -> Put:
+        """An item whose texts may be embedded one by one."""
+        redactor = self._scope(put.user)._asking
+        return put if redactor is None else replace(put, texts=[redactor(text) for text in put.texts])
 
     def _draft(self, engine: Engine, put: Put, now: int) -> Draft:
         text = "\n".join(filter(None, put.texts)) if put.visible or self._model is engine.model else ""
-        item = engine.intake.record(
+        item = self._scope(put.user)._intake.record(
             text, now=now, kind="item", type=_spelt(put.path) or None, metadata=put.value, expires_in=put.expires_in,
             source="store",
         )  # fmt: skip
@@ -178,7 +186,10 @@ class Items:
         with engine.store.write() as tx:
             for scope, seq in tx.rows("expired_items", {"agent": self._agent, "now": now}):
                 by_scope.setdefault(scope, []).append(seq)
-            return sum(ledger.erase(tx, scope, seqs, now, action="expired").count for scope, seqs in by_scope.items())
+            gone = sum(ledger.erase(tx, scope, seqs, now, action="expired").count for scope, seqs in by_scope.items())
+        if gone:
+            erasing.swept(engine, gone)
+        return gone
 
     # ------------------------------------------------------------------ reading
 
@@ -230,7 +241,7 @@ class Items:
         if self._model is engine.model:
             hits = yield from scope._search(query, k=min(count, engine.settings.limits.k), kinds=["item"], where=where)
             return [Found(user, *_address(hit.record.id), hit.record, float(hit.score)) for hit in hits]
-        vector = yield from self._model.query(query)
+        vector = yield from self._model.query(str(scope._as_asked(query)))
         tree = parse(where)
         with engine.store.look() as tx:
             number = ledger.scope_id(tx, user, self._agent)
@@ -287,6 +298,16 @@ def _id(path: Path, key: str) -> str:
     if not all(storable(part) for part in (*path, key)):
         raise InvalidInput(f"{(*path, key)!r} is no address: it holds a lone surrogate, which no database can keep")
     return _ROOT + _spelt((*path, key))
+
+
+def item_address(*address: str) -> tuple[str, str | None]:
+    """The record id and the type of the item under a path and a key, the key last.
+
+    >>> item_address("memories", "alice", "tea")
+    ('item/memories/alice/tea', 'memories/alice')
+    """
+    *path, key = address
+    return _id(tuple(path), key), _spelt(tuple(path)) or None
 
 
 def _address(id: str) -> tuple[Path, str]:

@@ -10,8 +10,10 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from shared_core import happening
 from shared_core.engine import Engine
 from shared_core.errors import InvalidType
+from shared_core.long_term.room import move_out
 from shared_core.ports import Transaction
 from shared_core.steps import Call, Steps
 from shared_core.store import ledger, rows
@@ -29,7 +31,7 @@ _WORK = "extract"
 _AT_ONCE = 100  # turns an LLM is asked about in one go
 
 Found = list[tuple[Draft, list[Draft]]]
-"""Turns, each with the facts in it."""
+"""Turns, each with the facts and events in it."""
 
 
 def asks_llm(engine: Engine) -> bool:
@@ -40,15 +42,18 @@ def asks_llm(engine: Engine) -> bool:
 
 def read(engine: Engine, turns: Sequence[Draft], before: Message | None, now: int) -> Found:
     """What the rules, or the extractor in the settings, find in new turns; `before` is the message ahead of them."""
-    if not engine.settings.facts.extract or asks_llm(engine):
+    with_facts = engine.settings.facts.extract and not asks_llm(engine)
+    if not with_facts and not happening.reads(engine):
         return []
     found: Found = []
     previous = before
     for turn in turns:
-        if facts.worth_reading(turn):
+        made = []
+        if with_facts and facts.worth_reading(turn):
             made = facts.drafts(_extracted(engine, turn, previous, now), turn, engine.intake, now)
-            if made:
-                found.append((turn, made))
+        made += happening.read(engine, turn, previous, now)
+        if made:
+            found.append((turn, made))
         if turn.text:
             previous = message(turn)
     return found
@@ -70,9 +75,12 @@ def _extracted(engine: Engine, turn: Draft, previous: Message | None, now: int) 
 
 
 def write(engine: Engine, tx: Transaction, scope: int, found: Found, now: int, embedder: int | None, by: str) -> None:
-    """Write facts with their turns, which stand in the database by now."""
+    """Write facts and events with their turns, which stand in the database by now."""
     incoming = []
-    for turn, made in found:
+    for turn, all_ in found:
+        made = [item for item in all_ if not happening.is_told(item)]
+        if len(made) < len(all_):
+            happening.write(engine, tx, scope, turn, [item for item in all_ if happening.is_told(item)], now, embedder)
         seq = tx.rows("seq_by_id", (scope, turn.id))[0][0]
         source = Source(seq, turn.id or "", by)
         for item in made:
@@ -93,13 +101,15 @@ def keep(
     """Write what was read from turns, or that an LLM has still to read them; the turns stand by now."""
     if asks_llm(engine):
         owe(tx, scope, turns, now)
-    elif found:
+    if found:
         write(engine, tx, scope, found, now, embedder, extractor_name(engine))
 
 
 def after(scope: Scope) -> Steps[None]:
     """What follows a message once it is stored: the LLM reads it, and whatever it owes from before."""
     engine = scope._live()
+    if happening.reads(engine):
+        move_out(scope)
     if asks_llm(engine) and engine.settings.facts.llm == "now":
         yield from resume(scope)
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from shared_core import learning
+from shared_core import checkup, erasing, learning
 from shared_core.background import Backgrounding
 from shared_core.engine import Engine, Options, Progress
 from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
@@ -20,12 +20,12 @@ from shared_core.scope import Scope
 from shared_core.settings import Settings
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import backup as backups
-from shared_core.store import checking, copying, encryption, ledger
+from shared_core.store import copying, encryption, ledger, vault
 from shared_core.store.opening import canonical, is_server
 from shared_core.store.opening import opened as store_at
 from shared_core.store.rows import draft, instant
 from shared_core.store.sqlite import SqliteStore
-from shared_core.values import CheckReport, FailedWrite, HotScope, MemoryStats, Problem, Receipt
+from shared_core.values import CheckReport, FailedWrite, HotScope, MemoryStats, Receipt, Verified
 from shared_core.writing.intake import embedded_text, identifier
 
 _open: dict[str, tuple[Engine, int]] = {}
@@ -242,18 +242,35 @@ class AgentMemory:
         user = identifier(user, "user", engine.settings)
         now = engine.now()
         count, ids, erased = 0, [], {}  # type: int, list[str], dict[str, int]
+        agents, tombstones = [], []  # type: list[str], list[str]
         with engine.store.write() as tx:
-            for scope, _ in tx.rows("scopes_of", {"user": user}):
+            for scope, agent in tx.rows("scopes_of", {"user": user}):
                 receipt = ledger.forget_scope(tx, scope, now)
+                agents.append(agent)
+                tombstones += receipt.tombstones
                 count += receipt.count
                 ids += receipt.ids
                 for name, number in receipt.erased.items():
                     erased[name] = erased.get(name, 0) + number
                 engine.indexes.drop(scope)
                 engine.graphs.drop(scope)
-        engine.model.forget()
-        engine.settle()
-        return Receipt(count=count, ids=tuple(ids), erased=erased, at=instant(now))
+        whole = Receipt(count=count, ids=tuple(ids), erased=erased, at=instant(now), tombstones=tuple(tombstones))
+        return engine.erased(whole, user, *agents, whole=True)
+
+    def verify(self, receipt: Receipt) -> Verified:
+        """Look whether an erasure holds: no row, vector, word, link, archive line or tombstone, and no byte in the file.
+
+        `pending` says that the file has still to be rewritten; `purge()` does it. What was told anew
+        since is no problem, what an import with `revive=True` brought back is. Reads the archives of
+        the user, and looks through the database. Raises `StoreDamaged` for an archive that can't be read.
+
+        >>> with AgentMemory.open(embedder="hashing") as memory:
+        ...     alice = memory.scope(user="alice")
+        ...     receipt = alice.delete(alice.add("I live in Lyon").id)
+        ...     memory.verify(receipt).ok
+        True
+        """
+        return erasing.verify(self._live(), receipt)
 
     # ------------------------------------------------------------------ upkeep
 
@@ -310,12 +327,18 @@ class AgentMemory:
         )  # fmt: skip
 
     def purge(self) -> bool:
-        """Overwrite what erased records left in free pages; False while a reader blocks it."""
+        """Rewrite the file, so that no byte of what was erased is left in it; False while a reader blocks it.
+
+        Waits `settings.erasure.wait` seconds for readers and other writers. It takes as long as the
+        file is large, and as much memory up to 256 MB.
+        """
         engine = self._live()
         engine.flush()
         engine.model.forget()
         engine.settle()
-        return engine.store.compact()
+        with engine.store.write() as tx:
+            vault.sweep(tx)
+        return erasing.sweep(engine)
 
     def backup(self, path: str | os.PathLike[str], *, key: Any = None) -> None:
         """Copy the database as it is now, while it is in use; the copy is checked before it gets its name.
@@ -429,64 +452,18 @@ class AgentMemory:
         without a record or of a wrong length, texts without a vector or words, links to nothing;
         relations, aliases, traits, questions, outcomes, traces and pending work of which the
         record, the entity or the scope is not there. What belongs to nothing goes; an entity is
-        rebuilt from the relations that name it.
+        rebuilt from the relations that name it, an index of the database from its table. A text that is
+        not the one its words were cut from was changed in the file, and is named. A file that is so
+        damaged that parts of it can't be read raises nothing here; it is a problem.
         """
-        engine = self._live()
-        problems = [Problem(what=line, where="file", fixable=False) for line in engine.store.check()]
-        with engine.store.read() as tx:
-            number = engine.embedder(tx)
-            records = tx.rows("count_records")[0][0]
-            vectors = tx.rows("count_vectors", {"embedder": number})[0][0] if number is not None else 0
-            orphans = [row[0] for row in tx.rows("orphan_vectors")]
-            wrong = [row[0] for row in tx.rows("vector_lengths")]
-            wordless = [row[0] for row in tx.rows("wordless")]
-            homeless = [row[0] for row in tx.rows("homeless")]
-            links = tx.rows("orphan_links")
-            problems += checking.problems(tx)
-            bare = tx.rows("unembedded", {"embedder": -1 if number is None else number, "after": 0, "limit": -1})
-            missing = {}
-            for row in bare:
-                item = draft(tx.rows("raw_record", {"seq": row[0]})[0])
-                if embedded_text(item):
-                    missing[row[0]] = item
-        for what, found, fixable in (
-            ("a vector without a record", orphans, True),
-            ("a vector of a wrong length", wrong, True),
-            ("a record without words", wordless, True),
-            ("a text without a vector", missing, True),
-            ("a link to nothing", links, True),
-            ("a record without a scope or session", homeless, False),
-        ):
-            problems += [Problem(what=what, where=f"row {item}", fixable=fixable) for item in found]
-        fixed = 0
-        if fix and any(p.fixable for p in problems):
-            if wrong:
-                with engine.store.look() as tx:
-                    for key in wrong:
-                        raw = tx.rows("raw_record", {"seq": key >> 8})
-                        if raw and embedded_text(draft(raw[0])):
-                            missing[key >> 8] = draft(raw[0])
-            packed = yield from engine.model.packed([embedded_text(item) for item in missing.values()])
-            with engine.store.write() as tx:
-                tx.many("delete_vector", [(key,) for key in [*orphans, *wrong]])
-                tx.many("delete_link", links)
-                engine.recut(tx, wordless)
-                number = engine.claim_embedder(tx)
-                for seq, vector in zip(missing, packed, strict=True):
-                    if vector is not None and tx.rows("raw_record", {"seq": seq}):
-                        tx.run("insert_vector", (seq << 8 | number, vector))
-                checking.mend(tx, engine.now())
-                tx.run("mark_all_changed")
-            engine.indexes.drop()
-            engine.graphs.drop()
-            fixed = sum(p.fixable for p in problems)
-        return CheckReport(records=records, vectors=vectors, problems=tuple(problems), fixed=fixed)
+        return (yield from checkup.check(self._live(), fix))
 
     check, acheck = both(_check)
 
     ausers = threaded(users)
     aagents = threaded(agents)
     aforget = threaded(forget)
+    averify = threaded(verify)
     abackup = threaded(backup)
     acopy = threaded(copy)
     arekey = threaded(rekey)

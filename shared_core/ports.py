@@ -78,11 +78,59 @@ class Transaction(Protocol):
         ...
 
 
+class VectorIndex(Protocol):
+    """Vectors outside of this process, for scopes too big to hold: it proposes records, the rows decide.
+
+    A collection is one scope under one embedder. A key is `record << 16 | piece`. Nothing in here is a
+    truth: cosines are computed from the rows, and what is lost, stale or dropped is written anew from them.
+    """
+
+    def reached(self, collection: str) -> int:
+        """The revision up to which a collection holds the scope's vectors; -1 where there is none."""
+        ...
+
+    def write(self, collection: str, records: Sequence[int], keys: Any, vectors: Any) -> None:
+        """Take out all pieces of some records, and put in unit vectors (rows, dimensions; float32) under int64 keys."""
+        ...
+
+    def reach(self, collection: str, revision: int) -> None:
+        """Stamp a collection with the revision it has been brought to."""
+        ...
+
+    def search(self, collection: str, query: Any, count: int, among: Any | None = None) -> Any:
+        """At most `count` keys of the vectors most like a unit vector, best first; `among` (int64 keys) filters before."""
+        ...
+
+    def collections(self, prefix: str) -> list[str]:
+        """The collections that there are of a memory; their names are `<prefix>-<scope>-<embedder>`."""
+        ...
+
+    def drop(self, collection: str) -> None:
+        """Take a collection away; nothing happens where there is none."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
 class Store(Protocol):
-    """A database that keeps the rows: the only truth. SQLite now; PostgreSQL fits the same seam."""
+    """A database that keeps the rows, the only truth: SQLite in a file, or PostgreSQL for many machines."""
+
+    address: str
+    """Where it is, as shown to people: without a password."""
+
+    @property
+    def held(self) -> bool:
+        """Whether this thread is inside a transaction: then it must not wait for another writer."""
+        ...
 
     def read(self) -> AbstractContextManager[Transaction]:
         """A consistent view for reading."""
+        ...
+
+    def look(self) -> AbstractContextManager[Transaction]:
+        """Single statements, each its own view: for one look-up a transaction would only cost."""
         ...
 
     def write(self, *, wait: bool = True) -> AbstractContextManager[Transaction]:
@@ -96,8 +144,8 @@ class Store(Protocol):
         """What the engine itself finds wrong with the file."""
         ...
 
-    def compact(self) -> bool:
-        """Give freed pages back and overwrite them; False while a reader blocks it."""
+    def compact(self, wait: float | None = None) -> bool:
+        """Give freed pages back and overwrite them; False if somebody is in the way for `wait` seconds."""
         ...
 
     def close(self) -> None:

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from shared_core import learning
+from shared_core.background import Job
 from shared_core.changing import Changing
 from shared_core.engine import Engine
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded, NotFound
+from shared_core.listing import Listing
+from shared_core.long_term.room import make_room, move_out
 from shared_core.ports import Transaction
-from shared_core.recall import score
-from shared_core.recall.allow import allowed
-from shared_core.recall.explain import reason
-from shared_core.recall.fold import folded, is_mixed
-from shared_core.recall.question import Query, Question, question
-from shared_core.recall.rank import Ranking, rank
 from shared_core.recall.text import is_blank
-from shared_core.recall.where import Where, matches, names, parse
+from shared_core.recalling import Recalling
+from shared_core.redacting import Redacting
 from shared_core.steps import Call, Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant, micros, moment
-from shared_core.values import Change, Hit, Kind, Receipt, Record, Stats, Status, aware
+from shared_core.transferring import Transferring
+from shared_core.upkeep import Upkeep
+from shared_core.values import Change, Kind, Receipt, Record, Stats, aware
 from shared_core.writing.change import Incoming
 from shared_core.writing.conflict import address
 from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of, storable
+from shared_core.writing.redact import redacted
 
 if TYPE_CHECKING:
+    from shared_core.long_term.archive import Archive
+    from shared_core.long_term.episodes import Episodes
     from shared_core.long_term.graph import Graph
+    from shared_core.long_term.procedures import Procedures
     from shared_core.long_term.profile import Profile
     from shared_core.session import Session
 
-_ORDERS = ("created_at", "updated_at", "event_time", "importance", "confidence", "seen", "id")
 _NONE: frozenset[str] = frozenset()
-_SPARE = 50  # candidates looked at beyond k where a threshold or a mix decides after the ranking
 
 
 class _Unset:
@@ -43,24 +45,24 @@ class _Unset:
 
 
 Records = list[Record]  # the verb `list` hides the type inside the class
-Hits = list[Hit]
 Changes = list[Change]
 Names = list[str]
 Sources = list[dict[str, str | None]]
-Scored = list[tuple[int, Hit]]
 
 UNSET: Any = _Unset()
 """Marks an argument of `update` that was not given."""
 
 
-class Scope(Changing):
+class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
     """All that is remembered of one user with one agent.
 
     Made by `AgentMemory.scope`. Every verb that reads or writes has an async twin with the
     prefix `a`.
     """
 
-    def __init__(self, engine: Engine, user: str, agent: str, live: Callable[[], Engine]) -> None:
+    _live: Callable[..., Engine]
+
+    def __init__(self, engine: Engine, user: str, agent: str, live: Callable[..., Engine]) -> None:
         self._engine = engine
         self._live = live
         self.user = user
@@ -105,13 +107,15 @@ class Scope(Changing):
         >>> scope.add("I like green tea").seen, scope.add("I like green tea").seen
         (1, 2)
         """
-        engine = self._live()
+        engine = self._writing()
         now = engine.now()
-        item = engine.intake.record(
+        item = self._intake.record(
             text, now=now, kind=kind, type=type, triple=triple, entities=entities, source=source,
             importance=importance, confidence=confidence, metadata=metadata, event_time=event_time,
             expires_in=expires_in, pinned=pinned, id=id,
         )  # fmt: skip
+        if engine.queue.takes():
+            return self._queued([item], now, "add")[0]
         found = yield from self._store([item], now)
         return found[0]
 
@@ -123,11 +127,12 @@ class Scope(Changing):
         Each item is a text or a dict of `add`'s arguments. Blank texts are left out. Embeds in
         batches. Raises what `add` raises, naming nothing stored; `LimitExceeded` over `limits.batch`.
         """
-        engine = self._live()
+        engine = self._writing()
         now = engine.now()
         if isinstance(items, str | Mapping):
             raise InvalidType("add_many takes a list of texts or dicts; for one text use add")
         drafts = []
+        intake = self._intake
         for item in items:
             given = {"text": item} if isinstance(item, str) else item
             if not isinstance(given, Mapping):
@@ -136,16 +141,36 @@ class Scope(Changing):
             if isinstance(text, str) and given.get("kind") != "item" and is_blank(text):
                 continue
             try:
-                drafts.append(engine.intake.record(now=now, **{"text": None, **given}))
+                drafts.append(intake.record(now=now, **{"text": None, **given}))
             except TypeError as error:
                 if isinstance(error, InvalidType):
                     raise
                 raise InvalidInput(f"an item of add_many has an argument that add does not take: {error}") from error
             if len(drafts) > engine.settings.limits.batch:
                 raise LimitExceeded(f"more than limits.batch ({engine.settings.limits.batch}) items in one call")
+        if drafts and engine.queue.takes():
+            return self._queued(drafts, now, "add_many")
         return (yield from self._store(drafts, now)) if drafts else []
 
     add_many, aadd_many = both(_add_many)
+
+    def _writing(self) -> Engine:
+        """The engine for a write that may be queued: such a one waits for none before it."""
+        return self._live(wait=not self._engine.queue.takes())
+
+    def _queued(self, drafts: Sequence[Draft], now: int, verb: str) -> Records:
+        """Have the background writer store drafts: dated now, written later (D8).
+
+        Each record tells the id it gets if it is new; what was known already keeps its own.
+        """
+        for item in drafts:
+            item.created_at = item.updated_at = now
+            item.wish = ledger.new_id(now) if item.id is None else None
+        told = [rows.draft_copy(item) for item in drafts]
+        for item in told:
+            item.id = item.id or item.wish
+        self._engine.queue.put(Job((self.user, self.agent), None, verb, tuple(drafts), self._store, now))
+        return [self._fresh(item.record(now, None)) for item in told]
 
     def _store(self, drafts: Sequence[Draft], now: int) -> Steps[Records]:
         engine = self._engine
@@ -157,8 +182,12 @@ class Scope(Changing):
             scope = ledger.ensure_scope(tx, self.user, self.agent, now)
             incoming = [Incoming(item, denied=denied.get(place, _NONE)) for place, item in enumerate(drafts)]
             written = learning.writer(engine, tx, scope, now, number).write(incoming)
+            events = any(item.kind == Kind.EVENT for item in drafts)
+            left = make_room(tx, scope, engine.settings.episodes.most, now) if events else []
             # What replaced a record, or told it again, be it inside this batch, is more than its draft.
-            old = self._records(tx, [*written.changed.intersection(written.seqs)])
+            old = self._records(tx, [*written.changed.union(left).intersection(written.seqs)])
+        if left:
+            move_out(self)
         return [
             old[seq] if seq in old else self._fresh(item.record(now, None))
             for seq, item in zip(written.seqs, drafts, strict=True)
@@ -174,7 +203,7 @@ class Scope(Changing):
         for place, item in enumerate(drafts):
             if item.kind != "fact" or item.triple is not None:
                 continue
-            hits = yield from self._search(item.text, k=facts.candidates, kinds=["fact"])
+            hits = yield from self._seek(item.text, k=facts.candidates, kinds=["fact"], hooked=False)
             against = set()
             for hit in hits:
                 texts = (hit.record.text, item.text)
@@ -234,6 +263,7 @@ class Scope(Changing):
             if changed.triple != item.triple or changed.text != item.text:
                 learning.writer(engine, tx, scope, now, number).retell(seq, item, changed)
             before = {name: getattr(item, name) for name in given if name in ("text", "importance", "type", "pinned")}
+            before = redacted(before, self._asking)
             ledger.audit(tx, scope, id, "updated", now, {"changed": sorted(given), "before": before})
             return self._records(tx, [seq])[seq]
 
@@ -248,7 +278,7 @@ class Scope(Changing):
         return found[0][0], rows.draft(row[0]), scope
 
     def _changed(self, item: Draft, given: Mapping[str, Any], now: int) -> Draft:
-        intake = self._engine.intake
+        intake = self._intake
         item = rows.draft_copy(item)
         turn = item.kind == "turn"
         if "kind" in given:
@@ -284,6 +314,7 @@ class Scope(Changing):
         if {"text", "triple", "kind"} & set(given):
             item.topic, item.thing = address(item.kind, item.text, item.triple, polarity=item.polarity)
         cut(item)
+        item.secrets = intake.taken()
         return item
 
     # ------------------------------------------------------------------ reading
@@ -300,71 +331,12 @@ class Scope(Changing):
         record = self._counted(found[0])
         return None if record.expires_at is not None and micros(record.expires_at) <= engine.now() else record
 
-    def list(
-        self,
-        *,
-        kinds: Collection[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        order: str = "created_at",
-        limit: int | None = None,
-        after: str | None = None,
-    ) -> Records:
-        """What is remembered now: all of it, or a page of `limit` records that follow the id `after`.
-
-        `order` is created_at, updated_at, event_time, importance, confidence, seen or id, with a
-        leading "-" for the reverse; equals keep the order in which they were stored, and what has no
-        such value comes last. What was replaced is left out, unless `where` names `status`, and so
-        is what has expired.
-
-        >>> from shared_core import AgentMemory
-        >>> scope = AgentMemory.open(embedder="hashing").scope(user="alice")
-        >>> _ = scope.add_many(["tea", "coffee", "milk"])
-        >>> [r.text for r in scope.list(limit=2)]
-        ['tea', 'coffee']
-        """
-        name, reverse = order.removeprefix("-"), order.startswith("-")
-        if name not in _ORDERS:
-            raise InvalidInput(f"unknown order {order!r}; known: {', '.join(_ORDERS)}, with '-' for the reverse")
-        if limit is not None and limit < 0:
-            raise InvalidInput("limit is negative")
-        found = self._selected(kinds, where)
-        found.sort(key=lambda r: _sortable(getattr(r, name), last=not reverse), reverse=reverse)
-        if after is not None:
-            ids = [r.id for r in found]
-            if after not in ids:
-                raise NotFound(f"no record {after!r} in this list to go on after")
-            found = found[ids.index(after) + 1 :]
-        return found if limit is None else found[:limit]
-
-    def count(self, *, kinds: Collection[str] | None = None, where: Mapping[str, Any] | None = None) -> int:
-        """How many records `list` would give."""
-        return len(self._selected(kinds, where))
-
-    def _selected(self, kinds: Collection[str] | None, where: Mapping[str, Any] | None) -> Records:
-        engine = self._live()
-        wanted = _kinds(kinds)
-        tree = parse(where)
-        any_status = names(tree, "status")
-        now = engine.now()
-        found = []
-        with engine.store.read() as tx:
-            scope = self._find(tx)
-            if scope is None:
-                return []
-            for row in tx.each("scope_records", {"scope": scope}):
-                record = self._counted(row)
-                if wanted is not None and record.kind not in wanted:
-                    continue
-                if not any_status and record.status is not Status.ACTIVE:
-                    continue
-                if record.expires_at is not None and micros(record.expires_at) <= now:
-                    continue
-                if matches(tree, record):
-                    found.append(record)
-        return found
-
     def _counted(self, row: tuple[Any, ...]) -> Record:
-        """A record with the accesses that are counted but not yet written."""
+        """A record with the accesses that are counted but not yet written.
+
+        Raises `StoreDamaged` for a row of somebody else: a damaged index leads there.
+        """
+        rows.must_be_of(row, self.user, self.agent)
         record = self._fresh(rows.record(row))
         waiting = self._engine.accesses(row[0])
         if waiting is None:
@@ -382,7 +354,7 @@ class Scope(Changing):
         with self._live().store.look() as tx:
             scope = self._find(tx)
             known = scope is not None and storable(id)
-            found = tx.rows("audit_of", {"scope": scope, "id": id}) if known else []
+            found = ledger.log_of(tx, scope or 0, id) if known else []
             stored = tx.rows("get_record", {"scope": scope, "id": id}) if known else []
         changes = [Change(action=row[0], at=instant(row[1]), detail=rows.load(row[2]) or {}) for row in found]
         if stored and not any(change.action == "added" for change in changes):
@@ -393,149 +365,14 @@ class Scope(Changing):
     def sources(self, id: str) -> Sources:
         """Where a record came from: for each source its record, session and message id, and the extractor."""
         with self._live().store.look() as tx:
-            seq, _, _ = self._raw(tx, id)
-            found = tx.rows("sources_of", {"seq": seq})
+            seq, _, scope = self._raw(tx, id)
+            found = tx.rows("sources_of", {"seq": seq}) + tx.rows("cold_sources_of", {"scope": scope, "record": id})
         return [{"record": row[0], "message_id": row[1], "session": row[2], "extractor": row[3]} for row in found]
-
-    # ------------------------------------------------------------------ recall
-
-    def _search(
-        self,
-        query: Query,
-        *,
-        k: int = 5,
-        kinds: Collection[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        min_score: float = 0.0,
-        as_of: datetime | None = None,
-        session: str | None = None,
-        exclude: Iterable[str] = (),
-        explain: bool = False,
-    ) -> Steps[Hits]:
-        """The `k` records that answer a question best.
-
-        `query` is a text, or a list of messages: then the newest user message leads and the earlier
-        ones give context. `kinds` and `where` filter before the cut; `session` keeps to one
-        conversation; `exclude` leaves out record ids; `as_of` searches what was true at that time.
-        The score of a hit is the record's own likeness to the question, in [0, 1]: max(0, cosine)
-        of its best piece, raised by matched words, 1.0 for identical text; `min_score` cuts by it.
-        The order comes from words, meaning and the talk around each turn together. A blank query
-        gives []. With `explain` each hit says what it is made of and where it comes from.
-
-        Raises `InvalidInput` for an unknown operator or kind, a negative k or a naive `as_of`,
-        `EmbedderMismatch` if the database was embedded with another model.
-
-        >>> from shared_core import AgentMemory
-        >>> scope = AgentMemory.open(embedder="hashing").scope(user="alice")
-        >>> _ = scope.add_many(["Green tea keeps me awake", "My bike is red", "乌龙茶很好喝"])
-        >>> [hit.record.text for hit in scope.search("乌龙茶", k=1)]
-        ['乌龙茶很好喝']
-        """
-        engine = self._live()
-        settings = engine.settings
-        if not isinstance(k, int) or isinstance(k, bool) or k < 0:
-            raise InvalidInput(f"k is a whole number from 0, not {k!r}")
-        if k > settings.limits.k:
-            raise LimitExceeded(f"k is {k}; limits.k is {settings.limits.k}")
-        wanted = _kinds(kinds)
-        tree = parse(where)
-        at = None if as_of is None else micros(aware(as_of, "as_of"))
-        fraction(min_score, "min_score")
-        if session is not None:
-            identifier(session, "session", settings)
-        left_out = [exclude] if isinstance(exclude, str) else list(exclude)
-        engine.ready()
-        names = self._speakers()
-        asked = question(query, settings, instant(engine.now()), names or ())
-        if asked is None or k == 0 or names is None:
-            return []
-        vectors = []
-        for view in asked.views:
-            vectors.append((yield from engine.model.query(view.text)))
-        asked.embedded(vectors)
-        return self._recall(asked, k, wanted, tree, min_score, at, session, left_out, explain)
-
-    search, asearch = both(_search)
-
-    def _speakers(self) -> Names | None:
-        """The names of those who speak in this scope; None where there is nothing to search."""
-        with self._engine.store.look() as tx:
-            scope = self._find(tx)
-        if scope is None:
-            return None
-        with self._engine.recalling(scope) as (_, index):
-            return index.names
-
-    def _recall(
-        self, asked: Question, k: int, kinds: frozenset[Kind] | None, where: Where | None, min_score: float,
-        as_of: int | None, session: str | None, exclude: Sequence[str], explain: bool,
-    ) -> Hits:  # fmt: skip
-        """Rank, fetch and score, on one state of the rows."""
-        engine = self._engine
-        now = engine.now()
-        mix = engine.settings.recall.mix
-        by_mix = bool(mix.recency or mix.importance or mix.frequency)
-        facts = engine.settings.facts
-        ages = bool(facts.time_to_live) and facts.past_it == "flag"
-        with engine.store.look() as tx:
-            scope = self._find(tx)
-        if scope is None:
-            return []
-        with engine.recalling(scope, where) as (tx, index):
-            number = None
-            if session is not None:
-                found = tx.rows("find_session", {"scope": scope, "name": session})
-                if not found:
-                    return []
-                number = found[0][0]
-            seqs = [row[0] for id in exclude if storable(id) for row in tx.rows("seq_by_id", (scope, id))]
-            if seqs:  # nor is what was read from them an answer
-                seqs += [row[0] for row in tx.rows("derived_only_from", {"seqs": str(seqs)})]
-            mask = allowed(index, now=now, kinds=kinds, where=where, session=number, exclude=seqs, as_of=as_of)
-            count = max(4 * k, _SPARE) if min_score or by_mix or ages else k
-            mixed = as_of is None and is_mixed(index, kinds)  # of the past, facts know more than turns
-            ranking = rank(index, asked, mask, max(2 * count, _SPARE) if mixed else count)
-            ranking = folded(tx, index, ranking, count) if mixed else ranking
-            ordered = [int(seq) for seq in index["seq"][ranking.slots]]
-            records = self._records(tx, ordered)
-        hits = self._scored(asked, ranking, ordered, records, explain)
-        if by_mix:
-            at = rows.instant(now)
-            hits.sort(key=lambda pair: (-score.mixed(pair[1].score, pair[1].record, mix, at)[0], pair[1].record.id))
-        if ages:
-            hits.sort(key=lambda pair: pair[1].record.stale)
-        hits = [(seq, hit) for seq, hit in hits if hit.score >= min_score][:k]
-        engine.accessed([seq for seq, _ in hits], now)
-        return score.shown([hit for _, hit in hits])
-
-    def _scored(
-        self, asked: Question, ranking: Ranking, seqs: Sequence[int], records: Mapping[int, Record], explain: bool
-    ) -> Scored:
-        bonus = self._engine.settings.recall.word_bonus
-        now = rows.instant(self._engine.now()) if explain else None
-        found: Scored = []
-        for place, seq in enumerate(seqs):
-            record = records.get(seq)
-            if record is None:
-                continue
-            matched = score.coverage(asked.asked, record.text)
-            cosine = float(ranking.cosines[place])
-            same = score.same_text(asked.text, record.text)
-            value = score.own_score(cosine, matched, identical=same, word_bonus=bonus)
-            if now is None:
-                found.append((seq, Hit(record=record, score=value, parts={}, reason="")))
-                continue
-            parts = {"score": value, "cosine": cosine, "matched": matched}
-            parts |= score.mixed(value, record, self._engine.settings.recall.mix, now)[1]
-            parts |= {f"rank.{name}": float(values[place]) for name, values in ranking.parts.items()}
-            why = reason(record, asked.asked, parts)
-            found.append((seq, Hit(record=record, score=value, parts=parts, reason=why)))
-        return found
 
     # ------------------------------------------------------------------ erasing
 
     def delete(self, id: str) -> Receipt:
-        """Erase a record and what came only from it; the receipt's count is 0 for an unknown id."""
+        """Erase a record, in the archive too, and what came only from it; the receipt's count is 0 for an unknown id."""
         engine = self._live()
         now = engine.now()
         with engine.store.look() as tx:
@@ -543,9 +380,10 @@ class Scope(Changing):
         with engine.store.write() as tx:
             scope = self._find(tx)
             found = tx.rows("seq_by_id", (scope, id)) if scope is not None and storable(id) else []
-            receipt = ledger.erase(tx, scope or 0, [row[0] for row in found], now, lost=engine.graphs.lost)
-        engine.model.forget()
-        return receipt
+            ours = [id] if scope is not None and storable(id) else []
+            lost = engine.graphs.lost
+            receipt = ledger.erase(tx, scope or 0, [row[0] for row in found], now, lost=lost, archived=ours)
+        return engine.erased(receipt, self.user, self.agent)
 
     def delete_all(self) -> Receipt:
         """Erase everything of this scope: records, sessions, graph, questions, archives."""
@@ -554,8 +392,7 @@ class Scope(Changing):
         with engine.store.write() as tx:
             scope = self._find(tx)
             receipt = Receipt(count=0, at=instant(now)) if scope is None else ledger.erase_all(tx, scope, now)
-        engine.model.forget()
-        return receipt
+        return engine.erased(receipt, self.user, self.agent, whole=True)
 
     # ------------------------------------------------------------------ parts
 
@@ -563,7 +400,7 @@ class Scope(Changing):
         """The conversation with this id; made when its first message is written."""
         from shared_core.session import Session
 
-        return Session(self, identifier(id, "session", self._live().settings))
+        return Session(self, identifier(id, "session", self._live(wait=False).settings))
 
     @property
     def graph(self) -> Graph:
@@ -571,6 +408,27 @@ class Scope(Changing):
         from shared_core.long_term.graph import Graph
 
         return Graph(self)
+
+    @property
+    def episodes(self) -> Episodes:
+        """What happened, and when: events, beside the sessions and turns themselves (B3)."""
+        from shared_core.long_term.episodes import Episodes
+
+        return Episodes(self)
+
+    @property
+    def procedures(self) -> Procedures:
+        """What worked and what did not, mined from what happened or told (B7)."""
+        from shared_core.long_term.procedures import Procedures
+
+        return Procedures(self)
+
+    @property
+    def archive(self) -> Archive:
+        """Sessions and old memories in cold storage (B8)."""
+        from shared_core.long_term.archive import Archive
+
+        return Archive(self)
 
     @property
     def profile(self) -> Profile:
@@ -586,13 +444,14 @@ class Scope(Changing):
             return [] if scope is None else [row[0] for row in tx.rows("session_names", {"scope": scope})]
 
     def stats(self) -> Stats:
-        """How much is kept: records by kind, sessions, messages and their tokens, long-term memories."""
+        """How much is kept: records by kind, sessions, messages and their tokens, long-term memories, interactions."""
         engine = self._live()
         with engine.store.read() as tx:
             scope = self._find(tx)
             kinds = {} if scope is None else dict(tx.rows("count_by_kind", {"scope": scope, "now": engine.now()}))
             texts = [] if scope is None else [row[0] for row in tx.rows("turn_texts", {"scope": scope})]
             names = [] if scope is None else tx.rows("session_names", {"scope": scope})
+            asked = 0 if scope is None else tx.rows("count_asked", {"scope": scope})[0][0]
         return Stats(
             records=sum(kinds.values()),
             by_kind=kinds,
@@ -600,11 +459,10 @@ class Scope(Changing):
             messages=kinds.get("turn", 0),
             tokens=sum(engine.count(text) for text in texts),
             long_term=sum(n for kind, n in kinds.items() if kind != "turn"),
+            interactions=asked,
         )
 
     aget = threaded(get)
-    alist = threaded(list)
-    acount = threaded(count)
     ahistory = threaded(history)
     asources = threaded(sources)
     adelete = threaded(delete)
@@ -612,14 +470,3 @@ class Scope(Changing):
     asessions = threaded(sessions)
     astats = threaded(stats)
 
-
-def _kinds(kinds: Collection[str] | None) -> frozenset[Kind] | None:
-    if kinds is None:
-        return None
-    if isinstance(kinds, str):
-        kinds = [kinds]
-    return frozenset(Kind(kind_of(kind)) for kind in kinds)
-
-
-def _sortable(value: Any, last: bool) -> tuple[bool, Any]:
-    return ((value is None) is last, 0 if value is None else value)

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shared_core import learning
-from shared_core.context import Part, assemble, language
+from shared_core import condensing, folding, learning, replying
+from shared_core.background import Job
+from shared_core.condensing import Condensing
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.ports import Transaction
 from shared_core.recall.question import Query
-from shared_core.short_term import importance, window
+from shared_core.replying import Replying, Trace
+from shared_core.short_term import importance, summary, window
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant
-from shared_core.values import Context, Message, Receipt, Record, as_message
+from shared_core.values import Context, Message, Receipt, Record, Reference, ToolUse, as_message
 
 if TYPE_CHECKING:
+    import os
+
+    from shared_core.moving.exporting import Exported
     from shared_core.scope import Scope
+    from shared_core.short_term.working import Working
 
 Turn = tuple[int, str, Message]  # seq, record id, message
-_SHORTEST, _FEW = 16, 10
 _TAIL = 64  # messages read at first for a window; twice as many each time that was not enough
 
 
-class Session:
+class Session(Condensing, Replying):
     """One conversation of a scope. Made by `Scope.session`; every verb has an async twin with the prefix `a`."""
 
     def __init__(self, scope: Scope, id: str) -> None:
@@ -39,9 +44,18 @@ class Session:
         """The scope this conversation belongs to."""
         return self._scope
 
+    @property
+    def working(self) -> Working:
+        """What the agent is doing in this conversation: a stack of tasks (A6)."""
+        from shared_core.short_term.working import Working
+
+        return Working(self)
+
     # ------------------------------------------------------------------ messages in
 
-    def _add_messages(self, messages: Iterable[Message | Mapping[str, Any]]) -> Steps[list[Record]]:
+    def _add_messages(
+        self, messages: Iterable[Message | Mapping[str, Any]], *, trace: Trace | None = None
+    ) -> Steps[list[Record]]:
         """Append messages in one transaction, together and in order; a turn record for each.
 
         A message is a `Message` or a dict with `role`, `content` and, if known, `id`, `name`,
@@ -52,6 +66,9 @@ class Session:
         The facts that a user's messages state are stored beside them, in the same transaction
         (`settings.facts`); with an LLM they follow in a second one.
 
+        `trace` is the `Context` (or its `trace`) that the assistant messages among them had;
+        `Session.trace` then tells which memories those were.
+
         Raises `InvalidType` or `InvalidInput` for what is no message; then nothing is stored.
 
         >>> from shared_core import AgentMemory
@@ -60,12 +77,58 @@ class Session:
         >>> [message.text for message in chat.messages()]
         ['I moved to Lyon']
         """
-        engine = self._scope._live()
+        queue = self._scope._engine.queue
+        if queue.takes():
+            return self._queued(messages, trace)
+        records = yield from self._stored(messages, trace)
+        yield from self._follow(records)
+        return records
+
+    def _follow(self, records: Sequence[Record]) -> Steps[None]:
+        """What follows messages once they are stored."""
+        if records:
+            yield from learning.after(self._scope)
+            yield from condensing.after(self)
+            from shared_core import consolidating  # loads what only a second thought needs
+
+            consolidating.after(self)
+
+    def _queued(self, messages: Iterable[Message | Mapping[str, Any]], trace: Trace | None) -> list[Record]:
+        """Have the background writer add messages: checked, named and dated now, written later (D8)."""
+        engine = self._scope._live(wait=False)
+        told = replying.traced(trace)
         now = engine.now()
-        given = self._given(messages)
-        drafts = [engine.intake.turn(message, self.id, now=now) for message in given]
+        intake = self._scope._intake
+        drafts = [intake.turn(message, self.id, now=now) for message in self._given(messages)]
         if not drafts:
             return []
+        for item in drafts:
+            _name(item, self.id, now)
+            item.created_at = now if item.created_at is None else item.created_at
+
+        def write(items: Sequence[Draft], at: int) -> Steps[list[Record]]:
+            records = yield from self._append(list(items), at, told)
+            yield from self._follow(records)
+            return records
+
+        key = (self._scope.user, self._scope.agent)
+        engine.queue.put(Job(key, self.id, "add_messages", tuple(drafts), write, now, alone=bool(told)))
+        return [item.record(now, self.id) for item in drafts]
+
+    def _stored(
+        self, messages: Iterable[Message | Mapping[str, Any]], trace: Trace | None = None
+    ) -> Steps[list[Record]]:
+        """`add_messages`, without what follows a message once it is stored."""
+        engine = self._scope._live()
+        told = replying.traced(trace)
+        now = engine.now()
+        given = self._given(messages)
+        intake = self._scope._intake
+        drafts = [intake.turn(message, self.id, now=now) for message in given]
+        return (yield from self._append(drafts, now, told)) if drafts else []
+
+    def _append(self, drafts: list[Draft], now: int, told: Any) -> Steps[list[Record]]:
+        engine = self._scope._live()
         while True:
             with engine.store.look() as tx:
                 unchanged = self._unchanged(tx, drafts)
@@ -93,7 +156,8 @@ class Session:
                 wanted = [tx.rows("seq_by_id", (scope, item.id))[0][0] for item in drafts]
                 stored = self._scope._records(tx, wanted)
                 records = [stored[seq] for seq in wanted]
-            yield from learning.after(self._scope)
+                if told:
+                    replying.keep(tx, scope, [seq for seq in wanted if stored[seq].role == "assistant"], told)
             return records
 
     add_messages, aadd_messages = both(_add_messages)
@@ -101,7 +165,7 @@ class Session:
     def _given(self, messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
         if isinstance(messages, str | Mapping | Message):
             raise InvalidType("add_messages takes a list of messages; put the one you have into a list")
-        given = [as_message(message) for message in messages]
+        given = [message for message in map(as_message, messages) if not summary.is_shown(message)]
         limit = self._scope._engine.settings.limits.batch
         if len(given) > limit:
             raise LimitExceeded(f"{len(given)} messages in one call; limits.batch is {limit}")
@@ -130,7 +194,8 @@ class Session:
         engine = self._scope._live()
         now = engine.now()
         given = self._given(messages)
-        drafts = [engine.intake.turn(message, self.id, now=now) for message in given]
+        intake = self._scope._intake
+        drafts = [intake.turn(message, self.id, now=now) for message in given]
         while True:
             with engine.store.look() as tx:
                 old = self._raws(tx)
@@ -165,6 +230,10 @@ class Session:
                 stored = self._scope._records(tx, turns)
                 records = [stored[seq] for seq in turns]
             yield from learning.after(self._scope)
+            yield from condensing.after(self)
+            from shared_core import consolidating  # loads what only a second thought needs
+
+            consolidating.after(self)
             return records
 
     replace_messages, areplace_messages = both(_replace_messages)
@@ -191,15 +260,6 @@ class Session:
         found = tx.rows("find_session", {"scope": scope, "name": self.id})
         return (scope, found[0][0]) if found else None
 
-    def _about(self, max_tokens: int, tongue: str, shown: Collection[str]) -> tuple[list[str], list[str]]:
-        """The profile within its share of a context, and the ids of the lines the user wrote.
-
-        What the prompt says already in the words of these turns is left out.
-        """
-        settings = self._scope._live().settings.profile
-        most = min(settings.max_tokens, int(settings.share * max_tokens))
-        return self._scope.profile.within(most, tongue, shown) if most else ([], [])
-
     def _number(self, tx: Transaction) -> int | None:
         row = self._row(tx)
         return None if row is None else row[1]
@@ -221,22 +281,26 @@ class Session:
         with self._scope._live().store.look() as tx:
             return [message for _, _, message in self._turns(tx, last)]
 
-    def window(self, max_tokens: int | None = None, max_turns: int | None = None) -> list[Message]:
+    def _window(self, max_tokens: int | None = None, max_turns: int | None = None) -> Steps[list[Message]]:
         """The messages that go into the next prompt.
 
         The newest turns within `max_turns` (20) and `max_tokens` (4096), never fewer than the
         newest one; with `settings.window.policy="importance"` older messages are chosen by what
-        they say (A2). Tool calls keep their results, and the first message is a user's. Nothing
-        stored is changed.
+        they say (A2, A3); with "summary" one system message with the running summary stands for
+        those that don't fit, and is written first where there is none yet (A4). Tool calls keep
+        their results, and the first message is a user's. Nothing said is changed.
         """
         engine = self._scope._live()
         settings = engine.settings.window
+        tokens = settings.max_tokens if max_tokens is None else max_tokens
+        turns = settings.max_turns if max_turns is None else max_turns
+        if settings.policy == "summary":
+            chosen: list[Message] = yield from folding.windowed(self, tokens, turns)
+            return chosen
         with engine.store.read() as tx:
-            return self._newest(
-                tx,
-                settings.max_tokens if max_tokens is None else max_tokens,
-                settings.max_turns if max_turns is None else max_turns,
-            )[1]
+            return self._newest(tx, tokens, turns)[1]
+
+    window, awindow = both(_window)
 
     def _newest(self, tx: Transaction, max_tokens: int, max_turns: int | None) -> tuple[list[Turn], list[Message]]:
         """The newest part of the conversation and the window cut from it.
@@ -268,7 +332,7 @@ class Session:
                 window.sliding(messages, max_turns=max_turns),
                 max_tokens=max_tokens,
                 keep_turns=settings.window.keep_turns,
-                weigh=lambda message: importance.weigh(message, settings.importance),
+                weigh=lambda message: importance.hold(message, settings.importance),
                 count=self._scope._engine.count,
             )
         return window.sliding(messages, max_turns=max_turns, max_tokens=max_tokens, count=self._scope._engine.count)
@@ -280,58 +344,97 @@ class Session:
         max_tokens: int = 2000,
         k: int | None = None,
         shown: Iterable[Message | Mapping[str, Any]] | None = None,
+        where: Mapping[str, Any] | None = None,
     ) -> Steps[Context]:
-        """What the model should know to answer: recent talk and the memories that fit the budget.
+        """What the model should know to answer, as one text of at most `max_tokens` tokens (C4, C5).
+
+        Out of what is known of the user, the current task, what worked before, people and things the
+        question names, memories, past events, what was said earlier and the recent talk: each under a
+        heading in the language of the conversation. By default at least the last 6 messages, 3
+        memories and 3 relevant events, then what is worth most for its tokens. Nothing stands in it
+        twice. Memories are fenced as data, each with its date and source.
 
         `query`: a question or messages; by default the newest user message, with the talk before
         it. That message and whatever is in the recent talk are never recalled as memories of
-        themselves. `text` is the whole as one text of at most `max_tokens` tokens under headings in
-        the language of the conversation; `messages`, `hits` and `sections` give its parts. `k` is
-        the most memories it may hold (`settings.context.memories`).
+        themselves; a question that is not stored here is the caller's to add. The newest turn is
+        always in the text, shortened if it has to be. `messages`, `hits` and `sections` give the
+        parts, `omitted` what was left out, and why. `k` is the most memories it may hold
+        (`settings.context.memories`); up to 3 relevant events may come on top.
 
         `shown` is for a caller that puts the conversation into the prompt itself, as `window` gave
-        it: the context then holds memories only, and none of these messages.
+        it: the context then holds no talk, and none of these messages as memories.
+
+        `where` keeps out memories, events, procedures, facts of the profile and relations that it does
+        not fit, as in `search`: `where={"source": {"$nin": ["web", "tool"]}}` recalls nothing that a web
+        page or a tool has said. The conversation itself, its summary and its task are not filtered.
+
+        Handed to `add_messages(..., trace=context)` with the reply, it is what `trace` tells later.
+
+        >>> from shared_core import AgentMemory
+        >>> scope = AgentMemory.open(embedder="hashing").scope(user="alice")
+        >>> _ = scope.add("The spare key is under the blue pot")
+        >>> context = scope.session("monday").context("Where is the spare key?")
+        >>> print(context.text)  # doctest: +ELLIPSIS
+        ## Relevant memories
+        <memories>
+        - [..., user] The spare key is under the blue pot
+        </memories>
         """
-        scope = self._scope
-        engine = scope._live()
-        if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
-            raise InvalidInput(f"max_tokens is a whole number from 1, not {max_tokens!r}")
-        room = int(max_tokens * engine.settings.context.recent_share)
-        with engine.store.read() as tx:
-            turns, recent = self._newest(tx, room, None)
-        talk = [message for _, _, message in turns]
-        if shown is not None or not engine.settings.context.recent_messages:
-            recent = []
-        # The window may hold shortened copies; what they are copies of is excluded all the same.
-        seen = recent if shown is None else [as_message(message) for message in shown]
-        known = {id(message) for message in seen} | {message.id for message in seen if message.id}
-        excluded = [record for _, record, message in turns if id(message) in known or message.id in known]
-        asked: Query = query if query is not None else _up_to_newest_question(talk)
-        if query is None and asked:
-            excluded += [record for _, record, message in turns if message is asked[-1]]
-        if isinstance(query, str):
-            excluded += [record for _, record, message in turns[-1:] if message.text == query]
-        tongue = language(query if isinstance(query, str) else "", talk)
-        about, written = self._about(max_tokens, tongue, excluded if shown is not None else ())
-        hits = []
-        if asked:
-            # A line of the context takes at least `_SHORTEST` tokens; no more are looked for than could fit.
-            fitting = max(_FEW, max_tokens // _SHORTEST)
-            most = min(engine.settings.context.memories if k is None else k, fitting, engine.settings.limits.k)
-            hits = yield from scope._search(asked, k=most, exclude=[*excluded, *written])
-        parts = [Part("profile", lines=about), Part("memories", hits=hits), Part("recent", messages=recent)]
-        return assemble(parts, max_tokens, tongue, engine.count)
+        from shared_core.gathering import gather
+
+        return (yield from gather(self, query, max_tokens, k, shown, where))
 
     context, acontext = both(_context)
 
+    # ------------------------------------------------------------------ what is meant
+
+    def resolve(self, phrase: str) -> Reference:
+        """What a phrase refers to: "the document I just mentioned", "那个链接", "the second one", "the last error", "her".
+
+        Looked for among the files, links, ids, errors, tool calls, listed items, people and things of
+        the newest messages (`settings.references.messages`, 400): the most recent of its kind, unless
+        the phrase counts ("the second"), describes, or says who named it. Needs no LLM. The result has
+        the choice (None where there is nothing of the kind), all candidates with scores, and why.
+        Raises `InvalidInput` for a blank phrase.
+
+        >>> from shared_core import AgentMemory
+        >>> chat = AgentMemory.open(embedder="hashing").scope(user="alice").session("monday")
+        >>> _ = chat.add_messages([{"role": "user", "content": "Read plan.pdf, then 预算表.xlsx"}])
+        >>> chat.resolve("the document I just mentioned").text, chat.resolve("那个表格").text
+        ('plan.pdf', '预算表.xlsx')
+        """
+        from shared_core.short_term.references import of_session
+
+        return of_session(self, phrase)
+
+    def tools(self, last: int = 10) -> list[ToolUse]:
+        """The last tool calls with their arguments, outputs and errors, oldest first; read from the newest messages."""
+        from shared_core.short_term.references import tools
+
+        if isinstance(last, bool) or not isinstance(last, int) or last < 0:
+            raise InvalidInput(f"last is a whole number from 0, not {last!r}")
+        engine = self._scope._live()
+        with engine.store.look() as tx:
+            turns = self._turns(tx, engine.settings.references.messages)
+        return tools([message for _, _, message in turns], last)
+
     # ------------------------------------------------------------------ ending
 
-    def clear(self) -> Receipt:
-        """Take the turns away and keep the facts that came from them."""
+    def _clear(self) -> Steps[Receipt]:
+        """Consolidate the conversation, then take its turns away: the facts that came from them stay (D7).
+
+        The user's turns that mattered stay as memories of their own, unless `settings.facts.extract`
+        is off; with `settings.consolidation.keep_summary` so does a summary of all.
+        """
+        from shared_core import consolidating
+
+        yield from consolidating.farewell(self)
         return self._erase(derived=False)
 
+    clear, aclear = both(_clear)
+
     def delete(self) -> Receipt:
-        """Erase the conversation, and the facts that came only from it."""
+        """Erase the conversation, also what of it lies in the archive, and the facts that came only from it."""
         return self._erase(derived=True)
 
     def delete_messages(self, ids: Iterable[str]) -> Receipt:
@@ -347,9 +450,8 @@ class Session:
             if scope is None or not wanted:
                 return Receipt(count=0, at=instant(now))
             seqs = [row[0] for id in wanted for row in tx.rows("seq_by_id", (scope, ledger.turn_id(self.id, id)))]
-            receipt = ledger.erase(tx, scope, seqs, now)
-        engine.model.forget()
-        return receipt
+            receipt = ledger.erase(tx, scope, seqs, now, archived=[ledger.turn_id(self.id, id) for id in wanted])
+        return engine.erased(receipt, self._scope.user, self._scope.agent)
 
     def _erase(self, *, derived: bool) -> Receipt:
         engine = self._scope._live()
@@ -358,28 +460,48 @@ class Session:
             row = self._row(tx)
             if row is None:
                 return Receipt(count=0, at=instant(now))
-            seqs = [each[0] for each in tx.rows("session_records", {"session": row[1]})]
-            receipt = ledger.erase(tx, row[0], seqs, now, derived=derived)
+            # Events that were told of it directly are no part of the talk: they stay when only that is cleared.
+            whole = "session_records" if derived else "session_turns"
+            seqs = [each[0] for each in tx.rows(whole, {"session": row[1]})]
+            away = tx.rows("cold_of_session", {"scope": row[0], "session": self.id}) if derived else []
+            ledger.mark(tx)  # the summary and the tasks go even where there are no turns
+            receipt = ledger.erase(tx, row[0], seqs, now, derived=derived, archived=[each[0] for each in away])
             if derived:  # what was told in another conversation too
                 tx.run("leave_session", {"session": row[1], "revision": ledger.bump(tx, row[0])})
             tx.run("drop_session" if derived else "reset_session", {"session": row[1]})
-        engine.model.forget()
-        return receipt
+        return engine.erased(receipt, self._scope.user, self._scope.agent)
 
-    def end(self) -> None:
-        """Say that the conversation is over; a later message opens it again."""
+    def _end(self) -> Steps[None]:
+        """Say that the conversation is over, and consolidate it (D7); a later message opens it again."""
         engine = self._scope._live()
+        from shared_core import consolidating
+
+        yield from consolidating.ended(self)
         with engine.store.write() as tx:
             row = self._row(tx)
             if row is not None:
                 tx.run("end_session", {"session": row[1], "now": engine.now()})
+        yield from self._scope.procedures._after_session()
 
+    end, aend = both(_end)
+
+    def export(self, path: str | os.PathLike[str], *, vectors: bool = True) -> Exported:
+        """Write this conversation as a bundle of JSON lines, for another memory or another agent (E5).
+
+        Its messages, the most important memories (`settings.transfer.memories`, 50) and newest events
+        (`settings.transfer.events`, 100) of the scope, and the graph. `Scope.import_` reads it;
+        `Scope.export` says what the file is like, and what is raised.
+        """
+        from shared_core.moving import exporting
+
+        return exporting.session(self._scope, self.id, path, vectors=vectors)
+
+    aexport = threaded(export)
     amessages = threaded(messages)
-    awindow = threaded(window)
-    aclear = threaded(clear)
     adelete = threaded(delete)
     adelete_messages = threaded(delete_messages)
-    aend = threaded(end)
+    aresolve = threaded(resolve)
+    atools = threaded(tools)
 
 
 def _asking(messages: Sequence[Message]) -> int:
@@ -400,7 +522,3 @@ def _name(item: Draft, session: str, now: int) -> None:
 def _same(a: Draft, b: Draft) -> bool:
     return (a.role, a.name, a.text, a.body) == (b.role, b.name, b.text, b.body)
 
-
-def _up_to_newest_question(talk: list[Message]) -> list[Message]:
-    newest = next((i for i in range(len(talk) - 1, -1, -1) if talk[i].role == "user"), None)
-    return [] if newest is None else talk[max(0, newest - 3) : newest + 1]

@@ -96,17 +96,27 @@ class Record(_Value):
         return None if self.supersedes is None else self.valid_from or self.created_at
 
 
+class Source(NamedTuple):
+    """What a record was read from: a record, of a turn its message and session, and by which extractor."""
+
+    record: str
+    message_id: str | None
+    session: str | None
+    extractor: str
+
+
 class Hit(_Value):
     """A recalled record.
 
-    `score` in [0, 1], higher is better: the record's own likeness to the question. `parts` and
-    `reason` are filled by `search(..., explain=True)`.
+    `score` in [0, 1], higher is better: the record's own likeness to the question. `parts`,
+    `reason` and `sources` are filled by `search(..., explain=True)`.
     """
 
     record: Record
     score: float
     parts: dict[str, float] = Field(default_factory=dict)
     reason: str = ""
+    sources: tuple[Source, ...] = ()
 
 
 class ToolCall(_Value):
@@ -142,32 +152,128 @@ class Message(_Value):
         return content_text(self.content)
 
 
+class ToolUse(_Value):
+    """A call of a tool with what came of it; `output` is None while there is no result."""
+
+    id: str | None = None
+    name: str
+    args: Any = None
+    output: str | None = None
+    error: str | None = None
+    at: datetime | None = None
+    message_id: str | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether it has a result, and that is no error."""
+        return self.output is not None and self.error is None
+
+
+class Candidate(_Value):
+    """Something a phrase may mean.
+
+    `kind` is file, url, folder, email, id, error, tool, item (of a list) or entity; `text` the path,
+    address, name or message; `tags` what it is told to be. `message_id` and `role` are those of its
+    newest mention, `use` the tool call it is, or comes from. `score` lies in [0, 1].
+    """
+
+    kind: str
+    text: str
+    score: float
+    why: str
+    tags: tuple[str, ...] = ()
+    message_id: str | None = None
+    role: str = ""
+    use: ToolUse | None = None
+
+
+class Reference(_Value):
+    """What a phrase refers to: the choice, all candidates (the best first) with scores, and why.
+
+    `chosen` is None where nothing of the kind was mentioned. `ambiguous`: another candidate is
+    nearly as good, and asking is better than guessing where a mistake costs something.
+    """
+
+    phrase: str
+    kind: str | None
+    chosen: Candidate | None
+    candidates: tuple[Candidate, ...] = ()
+    why: str = ""
+    ambiguous: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """The path, address, name or message that is meant."""
+        return None if self.chosen is None else self.chosen.text
+
+
 class Section(_Value):
-    """One part of a context under its heading."""
+    """One part of a context under its heading; `records` are the ids of the records it tells of."""
 
     name: str
     heading: str
     text: str
     tokens: int
+    records: tuple[str, ...] = ()
+
+
+class Omitted(NamedTuple):
+    """What was considered for a context and left out.
+
+    `id` is the record's ("" where it is none), `section` where it would have stood. `reason` is
+    "budget" (no room, or others were worth more for their tokens), "duplicate" (said already by
+    another part) or "window" (in the conversation that the prompt shows).
+    """
+
+    id: str
+    section: str
+    reason: str
 
 
 class Context(_Value):
-    """What goes into the prompt: `text` whole, or `messages` (recent talk) and the rest apart."""
+    """What goes into the prompt: `text` whole, or `messages` (recent talk) and the rest apart.
+
+    `hits` are the memories that are in it, best first, `omitted` those that were considered and left
+    out. Handed to `Session.add_messages` as `trace` it records which memories a reply had.
+    """
 
     text: str
     messages: tuple[Message, ...] = ()
     hits: tuple[Hit, ...] = ()
     sections: tuple[Section, ...] = ()
     tokens: int = 0
+    omitted: tuple[Omitted, ...] = ()
+
+    @property
+    def trace(self) -> list[list[Any]]:
+        """Which memories are in it, as plain JSON: a section, a record id and a score for each, in their order.
+
+        The recent talk is no memory and not among them.
+        """
+        scores = {hit.record.id: hit.score for hit in self.hits}
+        return [
+            [section.name, id, scores.get(id, 0.0)]
+            for section in self.sections if section.name != "recent" for id in section.records
+        ]  # fmt: skip
 
 
 class Receipt(_Value):
-    """Proof of an erasure: how many records went, with what belonged to them, and when."""
+    """Proof of an erasure: how many records went, with what belonged to them, when, and of whom.
+
+    `tombstones` are the keyed hashes that stay in the place of the records, in hexadecimal; they say
+    nothing of what was erased to anybody without the database. `pending`: the rows are gone, but bytes
+    of them may still be in free parts of the file, until `purge()` or `close()` has rewritten it.
+    `AgentMemory.verify(receipt)` looks whether all of it holds.
+    """
 
     count: int
     ids: tuple[str, ...] = ()
     erased: dict[str, int] = Field(default_factory=dict)
     at: datetime
+    pending: bool = False
+    user: str = ""
+    agents: tuple[str, ...] = ()
+    tombstones: tuple[str, ...] = Field(default=(), repr=False)
 
 
 class Question(_Value):
@@ -201,6 +307,19 @@ class Problem(_Value):
     fixable: bool
 
 
+class Verified(_Value):
+    """Whether an erasure holds: what is still there of it, if anything, and whether bytes may be left (`pending`)."""
+
+    records: int
+    problems: tuple[Problem, ...] = ()
+    pending: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """True when nothing is left, in no row and in no free part of a file."""
+        return not self.problems and not self.pending
+
+
 class CheckReport(_Value):
     """The result of `check`: no problems means that rows, vectors and words agree."""
 
@@ -215,8 +334,133 @@ class CheckReport(_Value):
         return len(self.problems) == self.fixed
 
 
+class Merge(_Value):
+    """A fact that stands for others that said the same: its id, and theirs."""
+
+    kept: str
+    merged: tuple[str, ...]
+
+
+class Fold(_Value):
+    """A summary of what is known of one subject: its record's id, and those of the facts in it."""
+
+    subject: str
+    record: str
+    facts: tuple[str, ...]
+
+
+class ConsolidationReport(_Value):
+    """What `consolidate` did: facts looked at, turns that became memories, what was merged and folded.
+
+    `stopped`: it was told to stop; what was done is done, and the next call goes on from there.
+    """
+
+    examined: int = 0
+    remembered: tuple[str, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    stopped: bool = False
+
+
+class Faded(_Value):
+    """A memory that `cleanup` lets go: which, why, and where to.
+
+    `reason` is "expired", "low confidence" or "faded"; `worth` what is left of its importance,
+    `age` and `idle` are days since it happened (or was stored) and since it was last recalled; `to`
+    is "archive" or "delete".
+    """
+
+    id: str
+    kind: Kind
+    text: str
+    reason: str
+    worth: float
+    importance: float
+    confidence: float
+    age: float
+    idle: float
+    to: str
+
+
+class PrivateData(_Value):
+    """A record that holds private data: how much of which kind, and nothing of it (E1)."""
+
+    id: str
+    kind: Kind
+    kinds: dict[str, int]
+    session: str | None = None
+    message_id: str | None = None
+
+
+class CleanupReport(_Value):
+    """What `cleanup` let go, or, of a dry run, what it would: `gone` one by one, of `examined` memories.
+
+    `archives` holds the ids of the archives that were written; `stopped`: it was told to stop before the end.
+    """
+
+    dry_run: bool
+    examined: int = 0
+    gone: tuple[Faded, ...] = ()
+    pinned: int = 0
+    archives: tuple[str, ...] = ()
+    stopped: bool = False
+
+    @property
+    def archived(self) -> int:
+        """How many go into an archive."""
+        return sum(each.to == "archive" for each in self.gone)
+
+    @property
+    def deleted(self) -> int:
+        """How many are deleted."""
+        return sum(each.to == "delete" for each in self.gone)
+
+
+class FailedWrite(_Value):
+    """A queued write that was not made: whose, by which verb, the ids it was promised, its texts, and why.
+
+    `error` is empty for one that only waits behind another.
+    """
+
+    user: str
+    agent: str
+    session: str | None
+    verb: str
+    ids: tuple[str, ...]
+    texts: tuple[str, ...] = Field(repr=False)
+    error: str
+
+
+class HotScope(_Value):
+    """A scope that is in memory: the bytes of its index, the relations of its graph, and how often it was asked for."""
+
+    user: str
+    agent: str
+    bytes: int = 0
+    relations: int = 0
+    uses: int = 0
+
+
+class MemoryStats(_Value):
+    """What of a database is in memory: the scopes in use, hottest first, and the writes that wait in the background.
+
+    `bytes` of indexes under `limit` (`settings.cache.bytes`); `evicted` scopes have left memory
+    since the database was opened, and are loaded again when asked for.
+    """
+
+    scopes: tuple[HotScope, ...] = ()
+    bytes: int = 0
+    limit: int = 0
+    evicted: int = 0
+    queued: int = 0
+
+
 class Stats(_Value):
-    """How much a scope holds."""
+    """How much a scope holds.
+
+    `messages` and their `tokens` are the short term, `long_term` counts all other records,
+    `interactions` what users said to the agent.
+    """
 
     records: int
     by_kind: dict[str, int]
@@ -224,6 +468,7 @@ class Stats(_Value):
     messages: int
     tokens: int
     long_term: int
+    interactions: int = 0
 
 
 _TEXTS = ("text", "input_text", "output_text")

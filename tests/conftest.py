@@ -41,12 +41,12 @@ _OPENS = {"memory", "scope", "path", "tmp_path"}
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each such test a form with `postgres` in its id, unless it is marked `sqlite_only`."""
-    if "store" not in metafunc.fixturenames:
+    if "engine_of_test" not in metafunc.fixturenames:
         return
     function, folder = metafunc.definition, metafunc.definition.path.parent
     opens = _OPENS & {*metafunc.fixturenames} or "AgentMemory" in inspect.getsource(function.obj)
     if folder in EVERY_STORE and opens and function.get_closest_marker("sqlite_only") is None:
-        metafunc.parametrize("store", STORES, indirect=True)
+        metafunc.parametrize("engine_of_test", STORES, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +61,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def engine_of_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The store that memories live in during this test."""
     name = getattr(request, "param", "sqlite")
     if name == "sqlite":

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from shared_core.commands.database import UsageFault
+from shared_core.commands.evaluating import callable_of
 from shared_core.commands.terminal import progress, say, styled, table, write_json
 from shared_core.evaluation import page
+from shared_core.evaluation.answers import as_judge
 from shared_core.evaluation.embedders import load
 from shared_core.evaluation.machine import environment
 from shared_core.evaluation.reading import read
@@ -21,10 +23,11 @@ DEFAULT_OUT = Path("twinmem-bench")
 
 def bench(
     paths: Sequence[Path], *, set: str, embedder: str, peers: bool, limit: int | None, noise: Sequence[str],
-    out: Path | None, as_json: bool,
+    out: Path | None, as_json: bool, llm: str | None = None, judge: str | None = None,
 ) -> None:  # fmt: skip
     """Read, measure, print, and write a page; for programs one JSON object a part, and a page only if asked for."""
     paths, amounts = _amounts(paths, noise)
+    model, judging = callable_of(llm, "--llm"), callable_of(judge, "--judge")
     with progress("Reading"):
         parts = read(paths, set, noise=amounts, limit=limit)
     shared = load(embedder)
@@ -32,13 +35,15 @@ def bench(
     for part in parts:
         systems = systems_of(part, shared, peers=peers)
         with progress(part.name, len(part.samples) * len(systems)) as done:
-            found.append(measure(part, systems, [shared], progress=done))
+            found.append(
+                measure(part, systems, [shared], progress=done, llm=model, judge=as_judge(judging) if judging else None)
+            )
         if as_json:
             write_json({**environment(), **found[-1].as_json()})
         else:
             _show(found[-1])
     if out is not None or not as_json:
-        command = _command(paths, set, embedder, peers, limit, amounts if noise else ())
+        command = _command(paths, set, embedder, peers, limit, amounts if noise else (), llm, judge)
         written = page.write(out or DEFAULT_OUT, found, command)
         if not as_json:
             say("", f"The page with tables and plots: {written}")
@@ -60,14 +65,17 @@ def _amounts(paths: Sequence[Path], noise: Sequence[str]) -> tuple[list[Path], l
 
 
 def _command(
-    paths: Sequence[Path], set: str, embedder: str, peers: bool, limit: int | None, noise: Sequence[int]
-) -> str:
+    paths: Sequence[Path], set: str, embedder: str, peers: bool, limit: int | None, noise: Sequence[int],
+    llm: str | None, judge: str | None,
+) -> str:  # fmt: skip
     words = ["twinmem", "bench", *map(str, paths)]
     words += ["--set", set] if set != "auto" else []
     words += ["--embedder", embedder] if embedder != "default" else []
     words += [] if peers else ["--no-peers"]
     words += ["--limit", str(limit)] if limit is not None else []
     words += ["--noise", ",".join(map(str, noise))] if noise else []
+    words += ["--llm", llm] if llm else []
+    words += ["--judge", judge] if judge else []
     return shlex.join(words)
 
 

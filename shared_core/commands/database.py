@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from shared_core.embedding.model import BUILT_IN, identity
 from shared_core.errors import EmbedderMismatch, InvalidInput, NotFound, StoreDamaged
 from shared_core.memory import AgentMemory
 from shared_core.scope import Scope
 from shared_core.session import Session
+from shared_core.store.opening import canonical, is_server
+from shared_core.store.postgres import Address, is_made
 
 _SHOWN = 5  # users named in an error
 
 
 class UsageFault(InvalidInput):
     """The command was called in a way that can't work; see its --help."""
+
+
+class Place:
+    """Where a database is, as it is named with --db: a path, or the address of a PostgreSQL server.
+
+    >>> place = Place("postgresql://me:secret@db.example/app?schema=mine")
+    >>> str(place), place.file
+    ('postgresql://db.example/app?schema=mine', None)
+    >>> Place("agent.db").file.name
+    'agent.db'
+    """
+
+    def __init__(self, address: str | os.PathLike[str]) -> None:
+        self.address = os.fspath(address)
+
+    def __str__(self) -> str:
+        """As people are told of it: a server without the password."""
+        return Address(self.address).shown if is_server(self.address) else self.address
+
+    @property
+    def file(self) -> Path | None:
+        """The file, or None where it is a server's."""
+        return None if "://" in self.address else Path(self.address)
+
+    def exists(self) -> bool:
+        """Whether anything is there. Raises `StoreUnavailable` for a server that does not answer."""
+        path = self.file
+        return is_made(canonical(self.address) or "") if path is None else path.exists()
+
+    def must_exist(self) -> None:
+        """Raises `NotFound` where there is no database, `StoreDamaged` for an empty file."""
+        path = self.file
+        if not self.exists():
+            raise NotFound(f"no database at {self}; name one with --db or TWINMEM_DB, or make it with 'twinmem import'")
+        if path is not None and path.is_dir():
+            raise NotFound(f"{path} is a folder; name a database file with --db or TWINMEM_DB")
+        if path is not None and path.stat().st_size == 0:
+            raise StoreDamaged(f"{path} is empty, not a twinmem database; name another with --db or TWINMEM_DB")
+
+    def as_file(self, otherwise: str) -> Path:
+        """The file; raises `UsageFault` saying what is done `otherwise`, with a server."""
+        if self.file is None:
+            raise UsageFault(f"{self} is a server, not a file; {otherwise}")
+        return self.file
 
 
 class OtherEmbedder:
@@ -47,42 +94,34 @@ class OtherEmbedder:
 
 @contextmanager
 def opened(
-    path: Path, embedder: str | None = None, *, make: bool = False, moving: bool = False
-) -> Iterator[AgentMemory]:
-    """The memory in the file at `path`, with the embedder it was written with.
+    place: Place, embedder: str | None = None, *, make: bool = False, moving: bool = False,
+    settings: Mapping[str, Any] | None = None,
+) -> Iterator[AgentMemory]:  # fmt: skip
+    """The memory at a place, with the embedder it was written with.
 
-    Raises `NotFound` if there is no file, unless it is to be made, and `EmbedderMismatch` if another
+    Raises `NotFound` if there is none, unless it is to be made, and `EmbedderMismatch` if another
     embedder is named, unless the memory is moving to it.
     """
     if embedder is not None and embedder not in BUILT_IN:
         raise UsageFault(f"unknown embedder {embedder!r}; known: {', '.join(BUILT_IN)}")
     chosen: object = embedder
-    if not make or path.exists():
-        _must_be_file(path)
-        stored = written_with(path)
+    if not make or place.exists():
+        place.must_exist()
+        stored = written_with(place)
         if embedder is None:
             chosen = _embedder(stored)
         elif stored is not None and not moving and identity(BUILT_IN[embedder]()) != stored[0]:
             raise EmbedderMismatch(
-                f"{path} is embedded with {stored[0]!r}, not with {str(embedder)!r}; leave --embedder out, "
+                f"{place} is embedded with {stored[0]!r}, not with {str(embedder)!r}; leave --embedder out, "
                 f"or move it with 'twinmem reembed --embedder {embedder}'"
             )
-    with AgentMemory.open(path, embedder=chosen) as memory:
+    with AgentMemory.open(place.address, embedder=chosen, settings=settings) as memory:
         yield memory
 
 
-def _must_be_file(path: Path) -> None:
-    if not path.exists():
-        raise NotFound(f"no database at {path}; name one with --db or TWINMEM_DB, or make it with 'twinmem import'")
-    if path.is_dir():
-        raise NotFound(f"{path} is a folder; name a database file with --db or TWINMEM_DB")
-    if path.stat().st_size == 0:
-        raise StoreDamaged(f"{path} is empty, not a twinmem database; name another with --db or TWINMEM_DB")
-
-
-def written_with(path: Path) -> tuple[str, int] | None:
+def written_with(place: Place) -> tuple[str, int] | None:
     """Name and dimensions of the embedder whose vectors a database holds; None before the first."""
-    with AgentMemory.open(path) as memory, memory._live().store.look() as tx:
+    with AgentMemory.open(place.address) as memory, memory._live().store.look() as tx:
         current = tx.rows("get_meta", {"key": "embedder"})
         return next((row[1:] for row in tx.rows("embedders") if current and row[0] == int(current[0][0])), None)
 
@@ -99,15 +138,15 @@ def _embedder(stored: tuple[str, int] | None) -> object:
 # ---------------------------------------------------------------------- whose memory
 
 
-def scope_of(memory: AgentMemory, path: Path, user: str | None, agent: str | None) -> Scope:
+def scope_of(memory: AgentMemory, place: Place, user: str | None, agent: str | None) -> Scope:
     """The one scope a reading command is about; what is left out must be the only one there is.
 
     Raises `NotFound` for a user or agent of whom nothing is kept, `UsageFault` where one has to be chosen.
     """
     users = memory.users()
     if not users:
-        raise NotFound(f"{path} remembers nobody yet; fill it with 'twinmem import FILE'")
-    user = _chosen(user, users, f"{path} holds the memory of", "--user")
+        raise NotFound(f"{place} remembers nobody yet; fill it with 'twinmem import FILE'")
+    user = _chosen(user, users, f"{place} holds the memory of", "--user")
     agents = memory.agents(user)
     if agent is None and "default" in agents:
         agent = "default"

@@ -1,4 +1,4 @@
-"""`twinmem import`: chat exports into a database, once each.
+"""`twinmem import`: exports of this memory, and of other systems, into a database, once each.
 
 The file is read twice. The first time only counts: a fault in the file, or a missing `--user`, is
 found before anything is written, and the bar knows its end. Reading costs little beside embedding.
@@ -6,112 +6,100 @@ found before anything is written, and the bar knows its end. Reading costs littl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from shared_core.commands.database import UsageFault, listed, opened
+from shared_core.commands.database import Place, UsageFault, listed, opened
 from shared_core.commands.terminal import number, progress, readable, say, write_json
-from shared_core.formats import Conversation, detect, read
 from shared_core.memory import AgentMemory
+from shared_core.moving import importing
+from shared_core.moving.importing import Imported
 from shared_core.scope import Scope
-from shared_core.values import Message, Record
-
-_BATCH = 256  # messages in one transaction: as many as are embedded in one call
-
-
-@dataclass
-class Tally:
-    """What an import found and what it did."""
-
-    conversations: int = 0
-    messages: int = 0
-    new: int = 0
-    changed: int = 0
-    users: dict[str, None] = field(default_factory=dict)  # in the order of the file
+from shared_core.settings import Settings
+from shared_core.steps import run
+from shared_core.writing.intake import Intake
 
 
 def import_file(
-    db: Path, file: Path, *, format: str | None, user: str | None, agent: str, embedder: str | None, as_json: bool
-) -> None:
+    db: Place, file: Path, *, format: str | None, user: str | None, agent: str | None, embedder: str | None,
+    revive: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Import a file and say what was new."""
-    format = format or detect(file)
-    found = Tally()
+    file, format = importing.checked_format(file, format)
     with progress(f"Reading {readable(file.name)}") as done:
-        for conversation in read(file, format):
-            _target(conversation, user, file)
-            found.conversations += 1
-            for _ in conversation.messages:
-                found.messages += 1
-                done(found.messages)
-    told = Tally()
-    with opened(db, embedder, make=True) as memory, progress("Remembering", found.messages) as done:
-        for conversation in read(file, format):
-            _remember(memory, conversation, _target(conversation, user, file), agent, told)
-            done(told.messages)
-    _report(db, file, format, told, as_json)
+        if format == importing.OURS:
+            total = importing.looked_through(file, Intake(Settings()))
+            theirs = importing.owner(file)
+            user, agent = _named(user or theirs[0], file), agent or theirs[1]
+        else:
+            total = importing.read_through(file, format, lambda theirs: _named(user or theirs, file), done)
+    with opened(db, embedder, make=True) as memory, progress("Remembering", total) as done:
+        if format == importing.OURS:
+            scope = memory.scope(user=user or "", agent=agent or "default")
+            told = run(importing.ours(scope, file, revive=revive, progress=done))
+        else:
+            target = _target(memory, user, agent or "default")
+            told = run(importing.others(target, file, format, revive=revive, progress=done, total=total))
+    _report(db, file, told, as_json)
 
 
-def _target(conversation: Conversation, user: str | None, file: Path) -> tuple[str, str]:
-    """The user and the session a conversation goes to.
+def _named(user: str | None, file: Path) -> str:
+    if user is None:
+        raise UsageFault(f"{file.name} does not say whose memory this is; name the user with --user NAME")
+    return user
+
+
+def _target(memory: AgentMemory, user: str | None, agent: str) -> importing.Target:
+    """Where each conversation and memory goes: to its own user, or all of them to the one who was named.
 
     Conversations of several people keep apart when one `--user` takes them all in: both may have a
     "session_1" with a message "D1:1", and the second would overwrite the first.
     """
-    session = readable(conversation.session)  # a file's name, under a locale that could not read it
-    theirs = conversation.user
-    if user is None and theirs is None:
-        raise UsageFault(f"{file.name} does not say whose conversations these are; name the user with --user NAME")
-    if user is not None and theirs is not None and theirs != user:
-        session = f"{theirs} {session}"
-    return user or theirs or "", session
+    scopes: dict[str, Scope] = {}
+
+    def target(theirs: str | None, session: str | None) -> tuple[Scope, str | None]:
+        whose = user or theirs or ""
+        if whose not in scopes:
+            scopes[whose] = memory.scope(user=whose, agent=agent)
+        # The name may come from a file's, under a locale that could not read it.
+        named = None if session is None else readable(session)
+        return scopes[whose], importing.apart(theirs if user else None, named, whose)
+
+    return target
 
 
-def _remember(
-    memory: AgentMemory, conversation: Conversation, target: tuple[str, str], agent: str, tally: Tally
-) -> None:
-    user, session = target
-    scope = memory.scope(user=user, agent=agent)
-    tally.conversations += 1
-    tally.users[user] = None
-    for batch in _batches(conversation.messages):
-        before = datetime.now(UTC)
-        records = scope.session(session).add_messages(batch)
-        tally.messages += len(batch)
-        written = {record.id: record for record in records if record.updated_at >= before}
-        new = sum(_is_new(scope, record) for record in written.values())
-        tally.new += new
-        tally.changed += len(written) - new
-
-
-def _is_new(scope: Scope, record: Record) -> bool:
-    return [change.action for change in scope.history(record.id)] == ["added"]
-
-
-def _batches(messages: Iterable[Message]) -> Iterator[list[Message]]:
-    batch: list[Message] = []
-    for message in messages:
-        batch.append(message)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _report(db: Path, file: Path, format: str, tally: Tally, as_json: bool) -> None:
-    known = tally.messages - tally.new - tally.changed
+def _report(db: Place, file: Path, told: Imported, as_json: bool) -> None:
+    ours = told.format == importing.OURS
     if as_json:
-        found: dict[str, Any] = {"file": readable(str(file)), "format": format, "database": readable(str(db))}
-        counts = {"conversations": tally.conversations, "messages": tally.messages}
-        found["users"] = list(tally.users)
-        write_json({**found, **counts, "new": tally.new, "changed": tally.changed, "known": known})
+        found: dict[str, Any] = {"file": readable(str(file)), "format": told.format, "database": readable(str(db))}
+        found["users"] = list(told.users)
+        if not ours:
+            found |= {"conversations": told.conversations, "messages": told.messages}
+            found |= {"memories": told.memories} if told.memories else {}
+        found |= {"new": told.new, "changed": told.changed, "known": told.known}
+        write_json({**found, **({"deleted": told.deleted} if told.deleted or ours else {})})
         return
-    read_in = f"{number(tally.messages, 'message')} in {number(tally.conversations, 'conversation')}"
-    whose = f" of {listed(list(tally.users))}" if tally.users else ""
-    parts = [f"{tally.new:,} new"]
-    parts += [f"{tally.changed:,} changed"] if tally.changed else []
-    parts += [f"{known:,} known already"] if known else []
-    say(f"{file} ({format}): {read_in}{whose}", f"{db}: {', '.join(parts)}")
+    say(f"{file} ({told.format}): {_held(told)}{_whose(told)}", f"{db}: {_became(told)}")
+
+
+def _held(told: Imported) -> str:
+    if told.format == importing.OURS:
+        return number(told.records, "record")
+    parts = [number(told.memories, "memory")] if told.memories else []
+    if told.messages or not parts:
+        parts.append(f"{number(told.messages, 'message')} in {number(told.conversations, 'conversation')}")
+    return ", ".join(parts)
+
+
+def _whose(told: Imported) -> str:
+    return f" of {listed(list(told.users))}" if told.users else ""
+
+
+def _became(told: Imported) -> str:
+    parts = [f"{told.new:,} new"]
+    parts += [f"{told.changed:,} changed"] if told.changed else []
+    parts += [f"{told.known:,} known already"] if told.known else []
+    parts += (
+        [f"{told.deleted:,} left out, since they were deleted here (--revive brings them back)"] if told.deleted else []
+    )
+    return ", ".join(parts)

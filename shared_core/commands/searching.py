@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from shared_core.commands.database import UsageFault, opened, scope_of, session_of
+from shared_core.commands.database import Place, UsageFault, opened, scope_of, session_of
 from shared_core.commands.terminal import columns, joined, say, styled, text_of, write_json
 from shared_core.values import Hit, Record
 
@@ -15,7 +14,7 @@ _TELLING = 20  # characters up to which a message id was given by a person, like
 
 
 def search(
-    db: Path, query: str, *, user: str | None, agent: str | None, k: int, kinds: Sequence[str], where: str | None,
+    db: Place, query: str, *, user: str | None, agent: str | None, k: int, kinds: Sequence[str], where: str | None,
     session: str | None, min_score: float, embedder: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Search and print the hits, best first."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from shared_core.commands.database import opened, scope_of, session_of
+from shared_core.commands.database import Place, opened, scope_of, session_of
 from shared_core.commands.searching import filter_of, place_of
 from shared_core.commands.terminal import columns, joined, note, number, say, styled, text_of, when, write_json
 from shared_core.errors import NotFound
@@ -20,7 +19,7 @@ _PLAIN = {"id", "kind", "text", "created_at", "updated_at", "role", "name", "ses
 
 
 def show(
-    db: Path, id: str | None, *, user: str | None, agent: str | None, session: str | None, kinds: Sequence[str],
+    db: Place, id: str | None, *, user: str | None, agent: str | None, session: str | None, kinds: Sequence[str],
     where: str | None, limit: int | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Print a record, a conversation, or the newest records."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from shared_core.commands.database import opened, written_with
+from shared_core.commands.database import Place, opened, written_with
 from shared_core.commands.terminal import number, progress, readable, say, table, write_json
 
 _SHOWN = 20  # problems printed one by one
 
 
-def check(db: Path, *, fix: bool, as_json: bool) -> bool:
+def check(db: Place, *, fix: bool, as_json: bool) -> bool:
     """Check, and mend what can be mended; whether all is well now."""
     with opened(db) as memory:
         report = memory.check(fix=fix)
@@ -32,7 +30,7 @@ def check(db: Path, *, fix: bool, as_json: bool) -> bool:
     return report.ok
 
 
-def reembed(db: Path, *, embedder: str, as_json: bool) -> None:
+def reembed(db: Place, *, embedder: str, as_json: bool) -> None:
     """Move every record to another embedder."""
     with opened(db):
         was = written_with(db)

@@ -81,7 +81,8 @@ def _sample(name: str, raw: Mapping[str, Any], categories: Mapping[str, str]) ->
             category = as_name(entry.get("category")) or "none"
             asked_at = read_time(entry.get("asked_at") or entry.get("question_date"))
             text = str(entry["question"])
-            questions.append(Question(text, tuple(evidence), categories.get(category, category), asked_at))
+            kind = categories.get(category, category)
+            questions.append(Question(text, tuple(evidence), kind, asked_at, answer=as_name(entry.get("answer")) or ""))
         else:
             skipped += 1
     return Sample(as_name(raw.get("sample_id")) or name, sessions, tuple(questions), skipped)

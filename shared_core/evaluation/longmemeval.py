@@ -102,7 +102,8 @@ def _question(raw: Mapping[str, Any]) -> Question:
             sessions.append(own)
     text = str(raw.get("question") or "")
     asked_at = read_time(raw.get("question_date"))
-    return Question(text, tuple(evidence), _kind(raw), asked_at, sessions=tuple(sessions))
+    answer = as_name(raw.get("answer")) or ""
+    return Question(text, tuple(evidence), _kind(raw), asked_at, sessions=tuple(sessions), answer=answer)
 
 
 def _sample(raw: Mapping[str, Any], place: int, skipped: int) -> Sample:

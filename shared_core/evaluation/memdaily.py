@@ -133,7 +133,8 @@ def _trajectory(raw: Mapping[str, Any], path: tuple[str, ...]) -> Trajectory:
         if evidence and entry.get("question"):
             kind = as_name(entry.get("type") or entry.get("question_type")) or (path[0] if path else "")
             asked_at = read_time(entry.get("time"))
-            questions.append(Question(str(entry["question"]), evidence, kind, asked_at))
+            answer = as_name(entry.get("answer")) or ""
+            questions.append(Question(str(entry["question"]), evidence, kind, asked_at, answer=answer))
         else:
             skipped += 1
     # A blank message is in the list so that steps count it, and nobody remembers it.

@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 Id = TypeVar("Id", bound=Hashable)
 Other = TypeVar("Other", bound=Hashable)
 
+HIT_K = 5
+HIT = f"hit@{HIT_K}"
+
 _TURN = re.compile(r"D(\d+):(\d+)")
 _RANGE = re.compile(r"D(\d+):(\d+)\s*[-–—~～至]\s*(?:D(\d+):)?(\d+)")
 
@@ -95,8 +98,9 @@ def mrr(ranking: Sequence[Id], relevant: Collection[Id]) -> float:
 
 
 def figures(ranking: Sequence[Id], relevant: Collection[Id], ks: Sequence[int]) -> dict[str, float]:
-    """One question's figures: `R@k` for every k, and `MRR`."""
-    return {f"R@{k}": recall_at(ranking, relevant, k) for k in ks} | {"MRR": mrr(ranking, relevant)}
+    """One question's figures: `R@k` for every k, `hit@5` (whether anything relevant is in the first 5), and `MRR`."""
+    found = {f"R@{k}": recall_at(ranking, relevant, k) for k in ks}
+    return found | {HIT: float(recall_at(ranking, relevant, HIT_K) > 0), "MRR": mrr(ranking, relevant)}
 
 
 def aggregate(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:

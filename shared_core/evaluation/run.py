@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from shared_core.evaluation.answers import LLM, Answered, Judge, answered, gain
 from shared_core.evaluation.context import BUDGETS, shares
 from shared_core.evaluation.embedders import Shared
+from shared_core.evaluation.growth import Growth
 from shared_core.evaluation.peers import PEERS
-from shared_core.evaluation.retrieval import aggregate, figures, firsts, group, losses, spread
+from shared_core.evaluation.retrieval import HIT, aggregate, figures, firsts, group, losses, spread
 from shared_core.evaluation.sets import SESSIONS, TURNS, Part, Question, Sample
 from shared_core.evaluation.systems import (
     OURS,
@@ -31,6 +33,7 @@ from shared_core.values import Kind
 
 TIMED = 60  # questions a conversation in the timed pass: enough for a mean, and the slowest peers stay bearable
 SESSION_KS = (1, 5, 10)
+ANSWER_TOKENS = 2_000  # of the context that an answer is given out of
 
 Row = tuple[str, str, dict[str, float]]  # group, category, figures
 Progress = Callable[[int], None]
@@ -77,6 +80,8 @@ class PartResult:
     results: dict[str, Result] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     conversations: list[str] = field(default_factory=list)
+    growth: list[Growth] = field(default_factory=list)
+    answered: list[tuple[str, Answered]] = field(default_factory=list)
     messages: int = 0
     n: int = 0
     skipped: int = 0
@@ -94,7 +99,7 @@ class PartResult:
     def names(self, level: str = TURNS) -> tuple[str, ...]:
         """The figures of a level."""
         ks = self.part.ks if level == TURNS else SESSION_KS
-        return (*(f"R@{k}" for k in ks), "MRR")
+        return (*(f"R@{k}" for k in ks), HIT, "MRR")
 
     def loses(self) -> list[tuple[str, str, float, float]]:
         """Every figure in which a peer or control is better: (figure, to whom, ours, theirs)."""
@@ -125,6 +130,8 @@ class PartResult:
             "embedder": self.embedder,
             "systems": {name: self._system(result) for name, result in self.results.items()},
             "absent": dict(self.absent),
+            "growth": [each.as_json() for each in self.growth],
+            "answers": gain(row for _, row in self.answered) if self.answered else None,
             "loses": [dict(zip(("figure", "to", "ours", "theirs"), row, strict=True)) for row in self.loses()],
         }
 
@@ -158,10 +165,13 @@ def measure(
     embedders: Sequence[Shared],
     budgets: Sequence[int] = BUDGETS,
     progress: Progress = lambda done: None,
+    llm: LLM | None = None,
+    judge: Judge | None = None,
 ) -> PartResult:
     """Build, ask and score; the first of `embedders` is the one that peers have.
 
-    A peer that is not installed, or fails, is reported in `absent` and has no figures.
+    A peer that is not installed, or fails, is reported in `absent` and has no figures. With an `llm`
+    it answers every question that has an answer, with twinmem's context and without.
     """
     found = PartResult(part, embedders[0].name if embedders else "")
     running = list(systems)
@@ -175,6 +185,9 @@ def measure(
         _warm(sample, embedders, any(system.is_peer for system in running))
         for system in list(running):
             fault = _one(system, sample, part, budgets, found.results)
+            if isinstance(system, Twinmem) and system.name == OURS:
+                found.growth.append(system.growth())
+                found.answered += _answered(system, sample, llm, judge) if llm is not None else []
             done += 1
             progress(done)
             if fault:
@@ -189,6 +202,14 @@ def measure(
             del found.results[row]
     _keep_best_views(found, part, systems)
     return found
+
+
+def _answered(system: Twinmem, sample: Sample, llm: LLM, judge: Judge | None) -> list[tuple[str, Answered]]:
+    return [
+        (q.category, answered(q.text, q.answer, system.context(q, ANSWER_TOKENS), llm, judge))
+        for q in sample.questions
+        if q.answer
+    ]
 
 
 def _new(sample: Sample, events: set[str]) -> int:

@@ -25,7 +25,8 @@ class Question:
 
     `evidence` holds ids of messages, `sessions` those of whole conversations where the set says so; one
     of the two is not empty. `talk` is the conversation so far where that is the query; `text` is its last
-    message then. `asked_at` is None where the set doesn't say when it is asked.
+    message then. `asked_at` is None where the set doesn't say when it is asked; `answer` is what a model
+    should say, where the set has it.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Question:
     asked_at: datetime | None = None
     talk: tuple[Message, ...] = ()
     sessions: tuple[str, ...] = ()
+    answer: str = ""
 
     def last(self, messages: int | None) -> str:
         """The last messages of the talk (all for None) as one text, a line each; the question without a talk."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from shared_core.evaluation.context import fill, line_costs
 from shared_core.evaluation.embedders import Shared
+from shared_core.evaluation.growth import Growth, growth
 from shared_core.evaluation.peers import Peer, quiet
 from shared_core.evaluation.sets import Part, Question, Sample
 from shared_core.memory import AgentMemory
@@ -65,9 +66,10 @@ class Twinmem(System):
     The clock stands at the question's own time where the set gives one, never before the last message.
     """
 
-    def __init__(self, embedder: Shared, name: str = OURS) -> None:
+    def __init__(self, embedder: Shared, name: str = OURS, settings: Mapping[str, Any] | None = None) -> None:
         self.name = name
         self._embedder = embedder
+        self._settings = dict(settings or {})
         self._memory: AgentMemory | None = None
         self._asked_at: datetime | None = None
         self._end: datetime | None = None
@@ -80,7 +82,7 @@ class Twinmem(System):
         """Take in a conversation, or a list of memories."""
         self.close()
         self._asked_at, self._end = None, sample.end
-        self._memory = AgentMemory.open(embedder=self._embedder, clock=self._now)
+        self._memory = AgentMemory.open(embedder=self._embedder, clock=self._now, settings=self._settings or None)
         self._scope = self._memory.scope(user=sample.name)
         self._kind = sample.kind
         if sample.kind == Kind.EVENT:
@@ -101,9 +103,10 @@ class Twinmem(System):
         return str(hit.record.id if self._kind == Kind.EVENT else hit.record.message_id)
 
     def rank(self, question: Question, view: str, k: int) -> list[str]:
-        """The hits of `search`."""
+        """The hits of `search`; what a benchmark asks is nothing that somebody recalled."""
         self._asked_at = question.asked_at
-        hits = self._scope.search(_query(question, view), k=k, kinds=[self._kind])
+        with self._scope._live().uncounted():
+            hits = self._scope.search(_query(question, view), k=k, kinds=[self._kind])
         return [self._id(hit) for hit in hits]
 
     def inside(self, question: Question, view: str, budgets: Sequence[int]) -> dict[int, set[str]]:
@@ -115,6 +118,15 @@ class Twinmem(System):
             context = session.context(_query(question, view), max_tokens=budget)
             found[budget] = {self._id(hit) for hit in context.hits} | {str(m.id) for m in context.messages}
         return found
+
+    def context(self, question: Question, max_tokens: int) -> str:
+        """The text for a prompt."""
+        self._asked_at = question.asked_at
+        return self._scope.session("the question").context(_query(question, ""), max_tokens=max_tokens).text
+
+    def growth(self) -> Growth:
+        """What a conversation has left in the memory, by its last day."""
+        return growth(self._scope.list(), self._end or self._now())
 
     def close(self) -> None:
         """Close the memory."""

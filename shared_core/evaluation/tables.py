@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shared_core.evaluation.retrieval import spread
+from shared_core.evaluation.answers import gain
+from shared_core.evaluation.growth import BANDS
+from shared_core.evaluation.retrieval import group, spread
 from shared_core.evaluation.run import PartResult, Result
 from shared_core.evaluation.sets import TURNS
 from shared_core.evaluation.systems import OURS
@@ -47,6 +49,8 @@ def figure(name: str, value: float | None) -> str:
         return "-"
     if name == "n":
         return str(int(value))
+    if name == "records":
+        return f"{value:,.1f}"
     if name.startswith("ms"):
         return f"{value:.2f}"
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
@@ -84,7 +88,32 @@ def tables(found: PartResult) -> list[Table]:
         groups = ours.by_group(level)
         if len(groups) > 1:
             made.append(_spread(f"{part.name}{what}", part.spread_over, groups, found.names(level)))
+    made += [_answers(found)] if found.answered else []
+    made += [_growth(found)] if found.growth else []
     return made
+
+
+def _answers(found: PartResult) -> Table:
+    kinds = group((kind, row.figures) for kind, row in found.answered)
+    rows = [(kind, row | {"gain": row["with"] - row["without"]}) for kind, row in kinds.items()]
+    rows = [("all", gain(row for _, row in found.answered)), *(rows if len(rows) > 1 else ())]
+    exact = ("exact with", "exact without", "exact gain") if "exact with" in rows[0][1] else ()
+    title = f"{found.part.name}: answers with {OURS}'s context and without"
+    return Table(title, ("with", "without", "gain", *exact, "n"), rows, first="kind")
+
+
+def _growth(found: PartResult) -> Table:
+    """What the conversations left in the memory, as means of a conversation; a day is one of the last 30."""
+    count = len(found.growth)
+    kinds = sorted({kind for each in found.growth for kind in each.by_kind})
+    rows: list[tuple[str, Figures]] = []
+    for kind in kinds:
+        rows.append((kind, {"records": sum(each.by_kind.get(kind, 0) for each in found.growth) / count}))
+    for name in BANDS:
+        rows.append((f"importance {name}", {"records": sum(each.by_importance[name] for each in found.growth) / count}))
+    rows.append(("all", {"records": sum(each.records for each in found.growth) / count}))
+    rows.append(("on each of the last 30 days", {"records": sum(each.a_day for each in found.growth) / count}))
+    return Table(f"{found.part.name}: what one {found.part.spread_over} leaves in {OURS}", ("records",), rows, "what")
 
 
 def _context(found: PartResult) -> Table | None:

@@ -15,6 +15,10 @@ from shared_core.errors import InvalidInput
 
 MAX_DEPTH = 100  # far above any export seen; the JSON encoder that stores a payload gives up near 1,000
 
+MAX_VALUES = 5_000_000  # in one item: each takes up to 70 bytes of memory for three of the file
+_LONG = 2 * MAX_VALUES  # characters under which there can't be so many
+
+_TOO_MANY = f"more than {MAX_VALUES} values in one item"
 _TOO_DEEP = f"lists and objects are nested deeper than {MAX_DEPTH} levels"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
@@ -31,6 +35,7 @@ class Builder:
         self.value: Any = None
         self._open: list[Any] = []
         self._key = ""
+        self._values = 0
 
     def feed(self, event: str, value: Any) -> bool:
         """Takes one event; True when the value is complete."""
@@ -41,6 +46,9 @@ class Builder:
             if self._open:
                 self._open.pop()
             return not self._open
+        self._values += 1
+        if self._values > MAX_VALUES:
+            raise Refused(_TOO_MANY)
         if event == "string":
             value = mended(value)
         elif event == "number":
@@ -68,6 +76,7 @@ class Builder:
 def loads(line: bytes, where: str) -> Any:
     """The value of one line; `InvalidInput` names `where` it stands."""
     try:
+        check_values(line)
         text = line.decode()
         if "\\ud" in text or "\\uD" in text:
             text = _ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
@@ -84,6 +93,12 @@ def loads(line: bytes, where: str) -> Any:
     except ValueError as error:
         raise InvalidInput(f"{where}: broken JSON ({first_line(error)})") from error
     return value
+
+
+def check_values(line: bytes) -> None:
+    """Refuse a line of so many values that they would not fit into memory; commas in its texts are counted along."""
+    if len(line) > _LONG and sum(line.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
+        raise Refused(_TOO_MANY)
 
 
 def _check_depth(value: Any) -> None:

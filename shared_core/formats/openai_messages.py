@@ -31,7 +31,8 @@ def matches(sample: Any) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value and "messages" not in value
+    # LlamaIndex keeps what is said in `blocks`; read here it would come out silent.
+    return isinstance(value, dict) and "role" in value and "messages" not in value and not ("blocks" in value and "content" not in value)
 
 
 def _fields(value: Mapping[str, Any]) -> dict[str, Any]:

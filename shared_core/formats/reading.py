@@ -10,9 +10,20 @@ from types import MappingProxyType
 from typing import Any
 
 from shared_core.errors import InvalidInput
-from shared_core.formats import chatgpt, langchain_messages, locomo, openai_messages
+from shared_core.formats import (
+    chatgpt,
+    langchain_messages,
+    langgraph_items,
+    letta,
+    llamaindex_store,
+    locomo,
+    mem0,
+    openai_messages,
+    zep,
+)
 from shared_core.formats.conversation import Conversation
 from shared_core.formats.json_stream import Source
+from shared_core.formats.told import Told
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,11 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             langchain_messages.matches,
             langchain_messages.read,
         ),
+        "llamaindex": Format(
+            "LlamaIndex chat stores (SimpleChatStore, ChatMemoryBuffer) as JSON",
+            llamaindex_store.matches,
+            llamaindex_store.read,
+        ),
         "openai": Format(
             "messages with role and content: a list, {'messages': [...]}, or JSONL",
             openai_messages.matches,
@@ -41,6 +57,39 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
     }
 )
+
+
+@dataclass(frozen=True)
+class System:
+    """Another memory system whose export can be imported: its memories, and conversations where it has them."""
+
+    about: str
+    matches: Callable[[Any], bool]
+    read: Callable[[Source], Iterator[Conversation | Told]]
+
+
+SYSTEMS: Mapping[str, System] = MappingProxyType(
+    {
+        "mem0": System("what mem0's get_all gives, as JSON", mem0.matches, mem0.read),
+        "letta": System("a Letta agent file (.af), or archival passages as JSON", letta.matches, letta.read),
+        "zep": System("edges (facts) of a Zep or Graphiti graph, as JSON", zep.matches, zep.read),
+        "langgraph": System("items of a LangGraph store, as JSON", langgraph_items.matches, langgraph_items.read),
+    }
+)
+
+
+def read_all(path: str | os.PathLike[str], format: str | None = None) -> Iterator[Conversation | Told]:
+    """The conversations and memories of an export of either sort; `read` for any name in `FORMATS` or `SYSTEMS`."""
+    if format is not None and format in FORMATS:
+        return read(path, format)
+    source = Source(Path(path))
+    found = format or _detected(source)
+    if found in FORMATS:
+        return read(path, found)
+    if found not in SYSTEMS:
+        raise InvalidInput(f"unknown format {format!r}; known: {_listing()}")
+    items = SYSTEMS[found].read(source)
+    return (item for item in items if isinstance(item, Told) or item.messages)
 
 
 def read(path: str | os.PathLike[str], format: str | None = None) -> Iterator[Conversation]:
@@ -64,7 +113,12 @@ def read(path: str | os.PathLike[str], format: str | None = None) -> Iterator[Co
     if format is not None and format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}; known: {_listing()}")
     source = Source(Path(path))
-    reader = FORMATS[format or _detected(source)].read
+    found = format or _detected(source)
+    if found not in FORMATS:
+        raise InvalidInput(
+            f"{source.name} looks like an export of {found}, which holds memories, not conversations only"
+        )
+    reader = FORMATS[found].read
     return (conversation for conversation in reader(source) if conversation.messages)
 
 
@@ -78,11 +132,14 @@ def detect(path: str | os.PathLike[str]) -> str:
 
 def _detected(source: Source) -> str:
     sample = source.peek()
-    for name, each in FORMATS.items():
-        if each.matches(sample):
+    matching: dict[str, Callable[[Any], bool]] = {name: each.matches for name, each in SYSTEMS.items()}
+    matching |= {name: each.matches for name, each in FORMATS.items()}
+    for name, matches in matching.items():
+        if matches(sample):
             return name
     raise InvalidInput(f"{source.name} looks like none of the known formats; name one of them: {_listing()}")
 
 
 def _listing() -> str:
-    return "; ".join(f"{name} ({each.about})" for name, each in FORMATS.items())
+    about = {name: each.about for name, each in FORMATS.items()} | {name: each.about for name, each in SYSTEMS.items()}
+    return "; ".join(f"{name} ({text})" for name, text in about.items())

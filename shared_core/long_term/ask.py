@@ -29,6 +29,7 @@ _BETWEEN_PERSONS = (
     "mother", "father", "son", "daughter",
 )  # fmt: skip
 _TABLE = frozenset(meaning.name for meaning in MEANINGS)
+_FIRMS = ("company", "firm", "employer", "business", "organisation", "organization", "公司", "企业", "单位", "机构")
 _PERSONS = frozenset("person human man woman people somebody".split())
 _CHINESE_PERSONS = ("人", "员", "师", "家", "者", "生", "长")
 
@@ -120,9 +121,11 @@ def _typed(known: Knowledge, node: int, noun: str) -> tuple[list[Relation], bool
         return [], True
     if any(_holds(name, noun) for name in known.spellings(node)):
         return [], True
-    if kinds or type_ is not None or _heard_of(known, noun, meant):
+    if kinds or type_ is not None:
         return None
-    return [], False
+    if any(_ends(noun, firm) for firm in _FIRMS) and known.closure.subjects("works_at", node):
+        return [], False  # what people work at is likely to be one, whatever else is known to be
+    return None if _heard_of(known, noun, meant) else ([], False)
 
 
 def _heard_of(known: Knowledge, noun: str, meant: int | None) -> bool:

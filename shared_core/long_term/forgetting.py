@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from shared_core.long_term import entities
 from shared_core.long_term.inference import Closure, Fact
+from shared_core.long_term.names import shown
 from shared_core.long_term.predicates import compiled, meaning_of
 from shared_core.long_term.relations import reshape
+from shared_core.long_term.said import unsaid, untold
 from shared_core.ports import Transaction
+from shared_core.store.rows import load
 
 Row = tuple[int, int, str, int, int]  # id, subject, predicate, object, record
 Alias = tuple[int, int, int]  # entity, target, record
@@ -113,9 +116,29 @@ def detach(tx: Transaction, scope: int, seqs: Sequence[int], revision: int) -> N
 
 
 def stale(tx: Transaction, scope: int, seq: int, text: str, revision: int) -> None:
-    """Take out what a record told, if its text is about to become another."""
-    if tx.rows("told_otherwise", {"seq": seq, "text": text}):
-        of_records(tx, scope, [seq], revision)
+    """Take out what the text of a record told, if it is about to become another that does not say so.
+
+    What the record is by its triple goes in any case: whoever changes a record tells that again.
+    What was added by hand, with the record as its source, stays.
+    """
+    found = tx.rows("told_otherwise", {"seq": seq, "text": text})
+    if not found:
+        return
+    old, *triple = found[0]
+    own = [shown(part or "") for part in triple]
+    told = [
+        row[:5]
+        for row in tx.rows("relation_names_of_record", (seq,))
+        if [*row[5:]] == own or unsaid(old, text, (row[5], row[6], row[7]))
+    ]
+    traits = []
+    for entity, record, name, type_, attributes in tx.rows("trait_names_of_record", (seq,)):
+        values = [str(value) for value in (load(attributes) or {}).values()]
+        if untold(old, text, [name, *filter(None, [type_]), *values]):
+            traits.append((entity, record))
+    aliases = [row[:3] for row in tx.rows("alias_names_of_record", (seq,)) if untold(old, text, [row[3], row[4]])]
+    if told or traits or aliases:
+        of_relations(tx, scope, told, revision, aliases=aliases, traits=traits)
 
 
 # ---------------------------------------------------------------------- counting inferences

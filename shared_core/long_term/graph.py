@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded, NotFound
 from shared_core.long_term import likeness
-from shared_core.long_term.names import shown
+from shared_core.long_term.names import predicate_key, shown
 from shared_core.long_term.predicates import BUILTIN
 from shared_core.long_term.telling import Telling
 from shared_core.long_term.values import (
@@ -21,8 +23,15 @@ from shared_core.long_term.values import (
     Rule,
     Subgraph,
 )
-from shared_core.steps import threaded
+from shared_core.recall.dense import normalised
+from shared_core.recall.text import is_blank
+from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger
+
+if TYPE_CHECKING:
+    from shared_core.long_term.knowledge import Knowledge
+
+Likenesses = list[tuple[Entity, float]]
 
 
 class Graph(Telling):
@@ -122,6 +131,102 @@ class Graph(Telling):
         with self._reading() as known:
             node = known.lookup(_spelling(name))
             return "" if node is None else views.text(known, node, most)
+
+    def around(
+        self, names: Sequence[str], depth: int | None = None, *, limit: int | None = None, without: Collection[str] = ()
+    ) -> list[Relation]:
+        """The told relations that lead at most `depth` (2) steps away from any of these entities, the nearest first.
+
+        At most `limit` (`settings.graph.subgraph_relations`); `without` names predicates that are
+        not walked. Unlike `subgraph` it takes in no relation between two that are farthest away.
+        """
+        from shared_core.long_term import views
+
+        settings = self._scope._live().settings.graph
+        steps = _whole(settings.subgraph_depth if depth is None else depth, "depth")
+        most = _whole(settings.subgraph_relations if limit is None else limit, "limit")
+        keys = frozenset(predicate_key(each) for each in without)
+        with self._reading() as known:
+            nodes = [node for name in names if (node := known.lookup(_spelling(name))) is not None]
+            return views.around(known, nodes, steps, most, keys)
+
+    def named(self, text: str | Sequence[str], limit: int | None = None) -> list[Entity]:
+        """The entities a text names, in its order, then whoever says "I"; at most `limit` (5).
+
+        Of several texts the first comes first. The last `settings.graph.named_chars` characters of
+        a text are read, and of all texts together no more.
+
+        >>> from shared_core import AgentMemory
+        >>> graph = AgentMemory.open(embedder="hashing").scope(user="alice").graph
+        >>> _ = graph.add("张伟", "就职于", "ACME")
+        >>> [entity.name for entity in graph.named("Does acme still employ 张伟?")]
+        ['ACME', '张伟']
+        """
+        with self._naming(text, limit) as (known, nodes):
+            return [known.entity(node) for node in nodes]
+
+    def about(
+        self, text: str | Sequence[str], *, max_entities: int | None = None, max_relations: int | None = None
+    ) -> list[str]:
+        """What is known of the entities a text (or several) names, for the prompt: a line each, none of them twice.
+
+        Of at most `max_entities` (5) entities, and of each its surest `max_relations` (10) relations.
+
+        >>> from shared_core import AgentMemory
+        >>> graph = AgentMemory.open(embedder="hashing").scope(user="alice").graph
+        >>> _ = graph.add("Ann", "works at", "ACME"), graph.add("Bob", "likes", "tea")
+        >>> graph.about("How is Ann?")
+        ['- Ann works at ACME']
+        """
+        from shared_core.long_term import views
+
+        settings = self._scope._live().settings.graph
+        most = _whole(settings.text_relations if max_relations is None else max_relations, "max_relations")
+        with self._naming(text, max_entities) as (known, nodes):
+            return views.lines(known, nodes, most)
+
+    @contextmanager
+    def _naming(self, text: Any, limit: int | None) -> Iterator[tuple[Knowledge, list[int]]]:
+        from shared_core.long_term import mentions
+
+        settings = self._scope._live().settings.graph
+        most = _whole(settings.named if limit is None else limit, "limit")
+        texts, read, left = [text] if isinstance(text, str) else text, list[str](), settings.named_chars
+        if not isinstance(texts, Sequence) or not all(isinstance(each, str) for each in texts):
+            raise InvalidType(f"a text, or a list of texts, is needed to look for names, not {type(text).__name__}")
+        for each in texts:
+            read.append(each[-left:] if left else "")
+            left -= len(read[-1])
+        with self._reading() as known:
+            yield known, mentions.named(known, "\n".join(read), self._scope.user)[:most]
+
+    def _similar(self, query: str | Sequence[float], k: int = 5) -> Steps[Likenesses]:
+        """The entities whose names are nearest to a text in meaning: each with its cosine, cut at 0, best first.
+
+        A vector instead of a text has to come from the memory's own embedder. Raises
+        `InvalidInput` for one of another length, or that is no vector.
+
+        Embeds every name that is not in the embedder's cache, so it suits graphs of thousands of
+        entities, not of millions. Likeness proposes: whether two are one thing is for you to say.
+        """
+        engine = self._scope._live()
+        most = _whole(k, "k")
+        with self._reading() as known:
+            names = [known.name(node) for node in sorted(known.graph)]
+        if not names or not most or (isinstance(query, str) and is_blank(query)):
+            return []
+        vectors = yield from engine.model.documents(names)
+        if isinstance(query, str):
+            asked = yield from engine.model.query(str(self._scope._as_asked(query)))
+        else:
+            asked = normalised([query], vectors.shape[1], 1)[0]
+        scores = (vectors @ asked).clip(0, 1)
+        best = sorted(range(len(names)), key=lambda place: (-scores[place], place))[:most]
+        with self._reading() as known:
+            nodes = [(known.lookup(names[place]), float(scores[place])) for place in best]
+            return [(known.entity(node), score) for node, score in nodes if node is not None]
+
+    similar, asimilar = both(_similar)
 
     def stats(self) -> GraphStats:
         """How many entities, told relations and inferred relations there are."""
@@ -237,6 +342,9 @@ class Graph(Telling):
     apaths = threaded(paths)
     asubgraph = threaded(subgraph)
     atext = threaded(text)
+    aaround = threaded(around)
+    anamed = threaded(named)
+    aabout = threaded(about)
     astats = threaded(stats)
     arules = threaded(rules)
     aask = threaded(ask)

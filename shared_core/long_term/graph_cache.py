@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shared_core.long_term.forgetting import Row
 from shared_core.ports import Store, Transaction
+from shared_core.recall.heat import Heat
 from shared_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class _Entry:
 
 
 class GraphCache:
-    """Graphs by scope, the least recently used leaving first. Only committed rows are ever taken in."""
+    """Graphs by scope, the least used leaving first (D9). Only committed rows are ever taken in."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
@@ -39,7 +39,8 @@ class GraphCache:
     def _reset(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.Lock()
-        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._entries: dict[int, _Entry] = {}
+        self._heat: Heat[int] = Heat()
         self._missed: set[int] = set()
 
     @contextmanager
@@ -99,7 +100,7 @@ class GraphCache:
         while True:
             with self._lock:
                 entry = self._entries.setdefault(scope, _Entry())
-                self._entries.move_to_end(scope)
+                self._heat.touch(scope)
             with entry.lock:
                 if self._entries.get(scope) is entry:  # else dropped while we waited
                     yield entry
@@ -150,11 +151,21 @@ class GraphCache:
 
     def _trim(self, scope: int) -> None:
         with self._lock:
-            while len(self._entries) > 1 and self._size() > self._settings.graph.cached:
-                oldest = next(iter(self._entries))
-                if oldest == scope:
+            while self._size() > self._settings.graph.cached:
+                coldest = self._heat.coldest(self._entries, but=scope)
+                if coldest is None:
                     break
-                del self._entries[oldest]
+                del self._entries[coldest]
+                self._heat.evict(coldest)
+
+    def held(self) -> dict[int, tuple[int, int]]:
+        """The scopes whose graph is in memory: its relations, and how often it was asked for."""
+        with self._lock:
+            return {
+                scope: (len(entry.knowledge), self._heat.uses(scope))
+                for scope, entry in self._entries.items()
+                if entry.knowledge is not None
+            }
 
     def _size(self) -> int:
         return sum(len(entry.knowledge) for entry in self._entries.values() if entry.knowledge is not None)
@@ -162,8 +173,10 @@ class GraphCache:
     def drop(self, scope: int | None = None) -> None:
         """Forget a scope's graph, or all of them; they are built anew when asked for."""
         with self._lock:
-            for one in [key for key in self._entries if scope is None or key == scope]:
+            gone = [key for key in self._entries if scope is None or key == scope]
+            for one in gone:
                 del self._entries[one]
+            self._heat.forget(gone)
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from shared_core.long_term import asking_words as ask
 from shared_core.long_term.knowledge import Knowledge
 from shared_core.long_term.names import UNSPACED, has_unspaced
 from shared_core.long_term.predicates import lemmas
@@ -14,6 +15,11 @@ _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+|\S")
 _PLAIN = re.compile(r"[^\W_]+(?: [^\W_]+)*")
 _LONGEST = 24  # tokens in the longest name that is looked for
 _LONGEST_STEMS = 6
+_NO_NAMES = (
+    ask.WHO | ask.WHICH | ask.WHERE | ask.AUXILIARY | ask.NEGATION | ask.FILLER | ask.SELF | ask.PREPOSITIONS
+    | frozenset("i'm and or but if so it he she we they he's that this there here when why how yes ok".split())
+)  # fmt: skip
+_SELF = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours)\b|我|咱|本人", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,22 @@ def tokens(text: str) -> list[Token]:
     ['ACME', '用', '了', 'C', '+', '+', '?']
     """
     return [Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text)]
+
+
+def named(known: Knowledge, text: str, user: str) -> list[int]:
+    """The nodes a text names, each once, in its order; whoever says "I" after those that have a name.
+
+    A name that several nodes could mean is left out, since it can't be told which is meant.
+    """
+    found = dict.fromkeys(
+        node for each in mentions(known, text, tokens(text), _NO_NAMES) if len(each.nodes) == 1 for node in each.nodes
+    )
+    if _SELF.search(text):
+        for name in (*ask.SELF_NAMES, user):
+            node = known.lookup(name)
+            if node is not None:
+                found[node] = None
+    return list(found)
 
 
 def mentions(known: Knowledge, text: str, words: list[Token], never: Collection[str]) -> list[Mention]:

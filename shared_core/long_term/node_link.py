@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from shared_core.errors import InvalidInput
+from shared_core.formats.json_values import check_values, first_line
 from shared_core.long_term.values import Entity, Relation
 
 Person = tuple[str, str | None, dict[str, Any], list[str]]
 """Name, type, attributes, aliases."""
 
+_LARGEST = 256 * 2**20  # bytes of a file, which is held whole
 _NAMES = ("name", "label")
 _PREDICATES = ("predicate", "relation", "label", "type", "key")
 _RESERVED = frozenset({"source", "target", "key", "predicate", "confidence", "attributes"})
@@ -53,12 +55,24 @@ def read(path: str | os.PathLike[str]) -> tuple[list[Person], list[dict[str, Any
     Raises `InvalidInput` for what is no node-link graph.
     """
     try:
-        whole = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        with Path(path).open("rb") as file:
+            raw = file.read(_LARGEST + 1)
+        if len(raw) > _LARGEST:
+            raise ValueError(f"it is larger than {_LARGEST} bytes")
+        check_values(raw)
+        whole = json.loads(raw.decode("utf-8-sig"))
+    except OSError as error:
+        raise InvalidInput(f"{os.fspath(path)} can't be read: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise InvalidInput(f"{os.fspath(path)} is nested too deeply") from error
     except ValueError as error:
-        raise InvalidInput(f"{os.fspath(path)} is not JSON: {error}") from error
+        raise InvalidInput(f"{os.fspath(path)} can't be read as JSON: {first_line(error)}") from error
     if not isinstance(whole, Mapping) or not isinstance(whole.get("nodes"), list):
         raise InvalidInput(f"{os.fspath(path)} is no node-link graph: it needs the lists nodes and edges (or links)")
-    edges = [edge for key in ("edges", "links") for edge in whole.get(key) or ()]
+    lists = [whole.get(key) or [] for key in ("edges", "links")]
+    if not all(isinstance(each, list) for each in lists):
+        raise InvalidInput(f"{os.fspath(path)} is no node-link graph: edges (or links) is a list")
+    edges = [edge for each in lists for edge in each]
     if not all(isinstance(each, Mapping) for each in (*whole["nodes"], *edges)):
         raise InvalidInput(f"{os.fspath(path)} is no node-link graph: nodes and edges are objects")
     names: dict[Any, str] = {}

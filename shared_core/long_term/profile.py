@@ -6,13 +6,15 @@ Only what a user changes by hand is kept: a line of their own, or that a line is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from shared_core.errors import InvalidInput, NotFound
 from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
+from shared_core.recall.where import Where, matches
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import instant
@@ -91,6 +93,11 @@ class Entry:
     def __str__(self) -> str:
         return f"{self.label}: {self.text}"
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the records it says: its facts, or what the user wrote."""
+        return (_PREFIX + self.key,) if self.edited else self.records
+
 
 Entries = list[Entry]
 
@@ -127,21 +134,20 @@ class Profile:
         return self._entries(language, ())
 
     def _entries(self, language: str | None, without: Collection[str]) -> Entries:
-        scope = self._scope
-        engine = scope._live()
-        with engine.store.read() as tx:
-            number = scope._find(tx)
-            if number is None:
-                return []
-            names = [row[0] for row in tx.rows("recent_speakers", {"scope": number, "limit": _RECENT})]
-            edited, out = self._edits(tx, number)
-            turns = [row[0] for id in without for row in tx.rows("seq_by_id", (number, id))]
-            told = {row[0] for row in tx.rows("derived_only_from", {"seqs": str(turns)})} if turns else set()
-            facts = {
-                line.key: self._facts(tx, number, line, names, told)
-                for line in _LINES
-                if line.key not in {*edited, *out}
-            }
+        with self._scope._live().store.read() as tx:
+            number = self._scope._find(tx)
+            return [] if number is None else self._read(tx, number, language, without)
+
+    def _read(
+        self, tx: Transaction, scope: int, language: str | None, without: Collection[str], where: Where | None = None
+    ) -> Entries:
+        """The lines as they are in one state of the rows; `without` what is known from these turns alone."""
+        names = [row[0] for row in tx.rows("recent_speakers", {"scope": scope, "limit": _RECENT})]
+        edited, out = self._edits(tx, scope)
+        turns = [row[0] for id in without for row in tx.rows("seq_by_id", (scope, id))]
+        told = {row[0] for row in tx.rows("derived_only_from", {"seqs": str(turns)})} if turns else set()
+        lines = [line for line in _LINES if line.key not in {*edited, *out}]
+        facts = self._facts(tx, scope, lines, names, told, where)
         tongue = language or _tongue([r.text for found in facts.values() for r in found] + list(edited.values()))
         made = []
         for line in _LINES:
@@ -158,42 +164,53 @@ class Profile:
     def text(self, max_tokens: int | None = None, language: str | None = None) -> str:
         """The profile as lines "Label: text", at most `max_tokens` (`settings.profile.max_tokens`, 200) long."""
         most = self._scope._live().settings.profile.max_tokens if max_tokens is None else max_tokens
-        return "\n".join(self.within(most, language)[0]) if most > 0 else ""
+        lines = self._within(self._entries(language, ()), most) if most > 0 else []
+        return "\n".join(line for _, line in lines)
 
-    def within(
-        self, max_tokens: int, language: str | None = None, without: Collection[str] = ()
-    ) -> tuple[list[str], list[str]]:
-        """The lines that fit, and the ids of the records of those that the user wrote.
+    def fitting(
+        self, tx: Transaction, scope: int, max_tokens: int, language: str, without: Collection[str] = (),
+        where: Where | None = None,
+    ) -> list[tuple[Entry, str]]:  # fmt: skip
+        """The lines that fit, as text, out of an open transaction: for a prompt.
 
         `without` are ids of turns that stand in the prompt already: what is known from them alone is left out.
+        `where` keeps out facts that it does not fit; lines that were written by hand stay.
         """
+        return self._within(self._read(tx, scope, language, without, where), max_tokens)
+
+    def _within(self, entries: Entries, max_tokens: int) -> list[tuple[Entry, str]]:
         count = self._scope._live().count
-        lines, written, left = [], [], max_tokens
-        for entry in self._entries(language, without):
+        lines, left = [], max_tokens
+        for entry in entries:
             line = " ".join(str(entry).split())
             cost = count(line) + 1
             if cost <= left:  # one that is too long is passed over, and the next tried
-                lines.append(line)
-                written += [_PREFIX + entry.key] if entry.edited else []
+                lines.append((entry, line))
                 left -= cost
-        return lines, written
+        return lines
 
     def _facts(
-        self, tx: Transaction, scope: int, line: _Line, names: Iterable[str], told: Collection[int]
-    ) -> list[Record]:
-        """The facts of a line that hold now, the most important first, then the newest."""
-        subjects = dict.fromkeys([line.subject, *(self._selves(names) if line.subject == statement.SELF else ())])
-        found: dict[str, Record] = {}
+        self, tx: Transaction, scope: int, lines: Iterable[_Line], names: Sequence[str], told: Collection[int],
+        where: Where | None = None,
+    ) -> dict[str, list[Record]]:  # fmt: skip
+        """By line the facts that hold now, the most important first, then the newest."""
+        wanted: dict[int, list[_Line]] = {}
+        for line in lines:
+            for topic in _topics(line, tuple(self._selves(names)) if line.subject == statement.SELF else ()):
+                wanted.setdefault(topic, []).append(line)
+        rows_of = tx.rows("profile_facts", {"scope": scope, "topics": str([*wanted]), "limit": _MOST})
+        topics = {seq: topic for topic, seq in rows_of if seq not in told}
         now = instant(self._scope._live().now())
-        keys = dict.fromkeys(key for name in line.predicates.split() for key in (name, name.replace("_", " ")))
-        topics = [statement.topic(subject, key) for subject in subjects for key in keys]
-        for row in tx.rows("facts_about", {"scope": scope, "topics": str(topics), "limit": _MOST}):
-            record = self._scope._counted(row)
-            if row[0] in told:
+        found: dict[str, list[Record]] = {}
+        for seq, record in self._scope._records(tx, [*topics]).items():
+            if (record.expires_at is not None and record.expires_at <= now) or not matches(where, record):
                 continue
-            if (record.expires_at is None or record.expires_at > now) and self._fits(record, line):
-                found[record.id] = record
-        return sorted(found.values(), key=lambda r: (-r.importance, -r.created_at.timestamp(), r.id))
+            for line in wanted[topics[seq]]:
+                if self._fits(record, line):
+                    found.setdefault(line.key, []).append(record)
+        for records in found.values():
+            records.sort(key=lambda r: (-r.importance, -r.created_at.timestamp(), r.id))
+        return found
 
     def _selves(self, names: Iterable[str]) -> list[str]:
         """What the user is called by: a single named speaker of the scope is the user, of two nobody knows who."""
@@ -270,7 +287,12 @@ class Profile:
         """Undo `set` and `remove`: the line says what the facts say."""
         checked = _key(key)
         gone = [self._drop(_PREFIX + checked), self._drop(_OUT + checked)]
-        return Receipt(count=sum(r.count for r in gone), ids=tuple(id for r in gone for id in r.ids), at=gone[0].at)
+        return gone[0].model_copy(
+            update={
+                "count": sum(r.count for r in gone), "ids": tuple(id for r in gone for id in r.ids),
+                "tombstones": tuple(hash for r in gone for hash in r.tombstones), "pending": any(r.pending for r in gone),
+            }
+        )  # fmt: skip
 
     def _drop(self, id: str) -> Receipt:
         engine = self._scope._live()
@@ -278,12 +300,20 @@ class Profile:
         with engine.store.write() as tx:
             scope = self._scope._find(tx)
             found = [] if scope is None else [row[0] for row in tx.rows("seq_by_id", (scope, id))]
-            return ledger.erase(tx, scope or 0, found, now)
+            receipt = ledger.erase(tx, scope or 0, found, now)
+        return engine.erased(receipt, self._scope.user, self._scope.agent)
 
     aentries = threaded(entries)
     aget = threaded(get)
     atext = threaded(text)
     areset = threaded(reset)
+
+
+@lru_cache(maxsize=1_000)
+def _topics(line: _Line, selves: tuple[str, ...]) -> tuple[int, ...]:
+    """The topics of a line's facts: its predicates, said of the user under each of these names."""
+    keys = dict.fromkeys(key for name in line.predicates.split() for key in (name, name.replace("_", " ")))
+    return tuple(statement.topic(subject, key) for subject in dict.fromkeys([line.subject, *selves]) for key in keys)
 
 
 def _key(key: str) -> str:

@@ -18,7 +18,7 @@ from shared_core.long_term.predicates import BUILTIN, clause
 from shared_core.long_term.values import Entity, Relation, Rule
 from shared_core.ports import Transaction
 from shared_core.steps import threaded
-from shared_core.store import ledger
+from shared_core.store import ledger, vault
 from shared_core.store.rows import instant, load
 from shared_core.values import Receipt, Triple
 from shared_core.writing.intake import fraction, identifier
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shared_core.scope import Scope
 
 _ARGUMENTS = frozenset({"subject", "predicate", "object", "confidence", "source", "attributes"})
+_DESCRIBED = frozenset({"name", "type", "attributes", "source"})
 _Told = tuple[Triple, float, str | None, dict[str, Any]]  # the triple, confidence, source, attributes
 
 
@@ -46,6 +47,7 @@ class Telling:
     def __init__(self, scope: Scope) -> None:
         """Use `Scope.graph`."""
         self._scope = scope
+        self._intake = scope._intake
 
     def __repr__(self) -> str:
         return f"Graph(user={self._scope.user!r}, agent={self._scope.agent!r})"
@@ -61,6 +63,7 @@ class Telling:
             yield _Write(tx, scope, ledger.bump(tx, scope), now)
             # Names only what was done: an entry of the log outlives what it is about.
             ledger.audit(tx, scope, record, action, now, {})
+            vault.keep(tx, scope, self._intake.taken(), now)
 
     @contextmanager
     def _reading(self) -> Iterator[Knowledge]:
@@ -74,7 +77,7 @@ class Telling:
         engine = self._scope._live()
         longest = engine.settings.limits.id_chars
         name = checked(value, what, longest)
-        redactor = engine.intake.redactor
+        redactor = self._intake.redactor
         return name if redactor is None else checked(redactor(name), what, longest)
 
     def _record(self, write: _Write, source: str | None) -> int:
@@ -90,7 +93,7 @@ class Telling:
         return None if source is None else identifier(source, "source", self._scope._live().settings)
 
     def _attributes(self, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
-        return load(self._scope._live().intake.metadata(attributes)) or {}
+        return load(self._intake.metadata(attributes)) or {}
 
     # ------------------------------------------------------------------ telling
 
@@ -188,6 +191,30 @@ class Telling:
             )  # fmt: skip
         return self._entity(kept)
 
+    def describe_many(self, items: Iterable[Mapping[str, Any]]) -> None:
+        """Tell what many entities are in one transaction, all of them or none; each a dict of `describe`'s arguments."""
+        told = []
+        for item in items:
+            unknown = set(item) - _DESCRIBED
+            if unknown or "name" not in item:
+                raise InvalidInput(f"an entity has a name, and of {sorted(_DESCRIBED)} what is known: {sorted(item)}")
+            type_ = item.get("type")
+            told.append((
+                self._name(item["name"], "name"), None if type_ is None else self._name(type_, "type"),
+                self._attributes(item.get("attributes")), self._source(item.get("source")),
+            ))  # fmt: skip
+        limit = self._scope._live().settings.limits.batch
+        if len(told) > limit:
+            raise LimitExceeded(f"more than limits.batch ({limit}) entities in one call")
+        if not told:
+            return
+        with self._writing("described") as write:
+            for name, kind, extra, record in told:
+                relations.describe(
+                    write.tx, write.scope, name, type=kind, attributes=extra, record=self._record(write, record),
+                    revision=write.revision, now=write.now,
+                )  # fmt: skip
+
     def remove(self, subject: str, predicate: str, object: str) -> Receipt:
         """Take a relation out, whoever told it, with what was inferred from it; the records stay."""
         names = [self._name(value, what) for value, what in ((subject, "subject"), (object, "object"))]
@@ -196,7 +223,8 @@ class Telling:
             tx = write.tx
             ends = [self._group(write, name) for name in names]
             told = forgetting.rows_of(tx, ends[0], key, ends[1])
-            return _receipt(forgetting.of_relations(tx, write.scope, told, write.revision), write)
+            receipt = _receipt(forgetting.of_relations(tx, write.scope, told, write.revision), write)
+        return self._scope._live().erased(receipt, self._scope.user, self._scope.agent)
 
     def delete(self, name: str) -> Receipt:
         """Take an entity out under all its names, with its relations and what was inferred from them."""
@@ -207,7 +235,8 @@ class Telling:
                 tx, write.scope, tx.rows("relations_of_entities", given), write.revision,
                 aliases=tx.rows("aliases_of_entities", given), traits=tx.rows("traits_of_entities", given),
             )  # fmt: skip
-            return _receipt(counts, write)
+            receipt = _receipt(counts, write)
+        return self._scope._live().erased(receipt, self._scope.user, self._scope.agent)
 
     @staticmethod
     def _group(write: _Write, name: str) -> list[int]:
@@ -330,6 +359,7 @@ class Telling:
                 write.tx.run("put_rule", (write.scope, name, "", 1.0, write.now))
             elif not write.tx.run("delete_rule", (write.scope, name)):
                 raise NotFound(f"no rule {name!r}; `graph.rules()` shows those there are")
+            ledger.mark(write.tx)
             relations.reshape(write.tx, write.scope, write.revision)
 
     # ------------------------------------------------------------------ files
@@ -378,6 +408,7 @@ class Telling:
     aadd = threaded(add)
     aadd_many = threaded(add_many)
     adescribe = threaded(describe)
+    adescribe_many = threaded(describe_many)
     aremove = threaded(remove)
     adelete = threaded(delete)
     aalias = threaded(alias)
@@ -401,4 +432,6 @@ def _arguments(item: Any) -> Mapping[str, Any]:
 
 def _receipt(counts: Mapping[str, int], write: _Write) -> Receipt:
     kept = {name: count for name, count in counts.items() if count}
+    if kept:
+        ledger.mark(write.tx)
     return Receipt(count=kept.get("relations", 0), erased=kept, at=instant(write.now))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 
 from shared_core.long_term.knowledge import Edge, Knowledge
@@ -12,6 +12,7 @@ from shared_core.long_term.values import Neighbour, Path, Relation, Subgraph
 from shared_core.long_term.ways import ways
 
 _LONGEST_VALUE = 200  # characters of an attribute in the prompt
+_MORE = ("- … and", "- ……另有")
 
 
 def neighbours(
@@ -52,16 +53,38 @@ def paths(known: Knowledge, start: int, end: int, depth: int, limit: int) -> lis
 
 def subgraph(known: Knowledge, node: int, depth: int, limit: int) -> Subgraph:
     """The told relations within `depth` steps of a node, the nearest first, at most `limit` of them."""
-    away = {node: 0}
+    away, edges, complete = _spread(known, [node], depth, limit, frozenset(), closed=True)
+    return Subgraph(
+        center=known.name(node),
+        entities=tuple(known.entity(one) for one in away),
+        relations=tuple(known.relation(edge) for edge in edges),
+        complete=complete,
+    )
+
+
+def around(known: Knowledge, nodes: Sequence[int], depth: int, limit: int, without: Set[str]) -> list[Relation]:
+    """The told relations that lead at most `depth` steps away from any of these nodes, the nearest first."""
+    return [known.relation(edge) for edge in _spread(known, nodes, depth, limit, without, closed=False)[1]]
+
+
+def _spread(
+    known: Knowledge, nodes: Sequence[int], depth: int, limit: int, without: Set[str], *, closed: bool
+) -> tuple[dict[int, int], dict[Edge, None], bool]:
+    """Nodes with their distance, edges, and whether that is all.
+
+    `without` are keys of predicates that are not walked; `closed` takes in the edges between the
+    nodes that are farthest away.
+    """
+    away = dict.fromkeys(nodes, 0)
     edges: dict[Edge, None] = {}
     complete = True
-    ring = [node]
-    for step in range(depth + 1):
+    ring = list(away)
+    for step in range(depth + closed):
         ahead = []
         for one in ring:
             for edge in known.edges(one):
                 other = edge.object if edge.subject == one else edge.subject
-                if edge in edges or (step == depth and other not in away):
+                if edge in edges or edge.predicate in without or (step == depth and other not in away):
                     continue
                 if len(edges) == limit:
                     complete = False
@@ -71,22 +94,38 @@ def subgraph(known: Knowledge, node: int, depth: int, limit: int) -> Subgraph:
                     away[other] = step + 1
                     ahead.append(other)
         ring = ahead
-    return Subgraph(
-        center=known.name(node),
-        entities=tuple(known.entity(one) for one in away),
-        relations=tuple(known.relation(edge) for edge in edges),
-        complete=complete,
-    )
+    return away, edges, complete
+
+
+def lines(known: Knowledge, nodes: Sequence[int], most: int) -> list[str]:
+    """What is known of nodes, a line each: what each of them is, then its surest relations, none of them twice."""
+    found: dict[str, None] = {}
+    for node in nodes:
+        head, *relations = text(known, node, most).splitlines()
+        if head != known.name(node) or not relations:
+            found[f"- {head}"] = None
+        found.update(dict.fromkeys(line for line in relations if not _is_count(line)))
+    return list(found)
+
+
+def _is_count(line: str) -> bool:
+    return line.startswith(_MORE)
 
 
 def text(known: Knowledge, node: int, most: int) -> str:
     """A node and its surest relations, one a line, in the language of its name; told before inferred."""
+    relations, more = surest(known, node, most)
+    return _written(known, node, relations, more)
+
+
+def surest(known: Knowledge, node: int, most: int) -> tuple[list[Relation], int]:
+    """A node's surest relations, the newest of equals first, told before inferred; how many more there are."""
     edges = sorted(known.edges(node), key=lambda edge: (-edge.confidence, -max(edge.rows)))
     relations = [known.relation(edge) for edge in edges[:most]]
     facts = known.inferred(node)
     if len(relations) < most:
         relations += [known.conclusion(fact) for fact in facts[: most - len(relations)]]
-    return _written(known, node, relations, len(edges) + len(facts) - len(relations))
+    return relations, len(edges) + len(facts) - len(relations)
 
 
 def _written(known: Knowledge, node: int, relations: Sequence[Relation], more: int) -> str:
@@ -99,7 +138,7 @@ def _written(known: Knowledge, node: int, relations: Sequence[Relation], more: i
     head = " ".join(f"{entity.name} ({'; '.join(about)})".split()) if about else entity.name
     lines = [f"- {relation}{_notes(relation, chinese)}" for relation in relations]
     if more and lines:
-        lines.append(f"- ……另有 {more} 条" if chinese else f"- … and {more} more")
+        lines.append(f"{_MORE[1]} {more} 条" if chinese else f"{_MORE[0]} {more} more")
     return "\n".join([head, *lines])
 
 

@@ -61,6 +61,11 @@ class DenseIndex(Protocol):
         """A copy of these rows."""
         ...
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in this process."""
+        ...
+
 
 class NumpyIndex:
     """Exact search in plain numpy: the oracle, and what runs where FAISS is missing."""
@@ -74,6 +79,10 @@ class NumpyIndex:
     @property
     def size(self) -> int:
         return self._live.size
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._vectors.nbytes)
 
     def scores(self, query: Floats) -> Floats:
         found: Floats = self._vectors @ query
@@ -125,6 +134,10 @@ class FaissIndex:
     def exact(self) -> bool:
         return self._lists is None
 
+    @property
+    def nbytes(self) -> int:
+        return self.size * self._dimensions * (4 if self._lists is None else 6)
+
     def vectors(self, rows: Slots) -> Floats:
         return self._matrix()[rows]
 
@@ -152,7 +165,9 @@ class FaissIndex:
         # Lists as FAISS advises (about 4 sqrt(n)); 64 points a list train them well enough.
         lists = int(4 * self.size**0.5)
         quantizer = self._faiss.IndexFlatIP(self._dimensions)
-        index = self._faiss.IndexIVFFlat(quantizer, self._dimensions, lists, self._faiss.METRIC_INNER_PRODUCT)
+        # The lists only propose, in half the room: what they find is scored by the vectors themselves.
+        half, product = self._faiss.ScalarQuantizer.QT_fp16, self._faiss.METRIC_INNER_PRODUCT
+        index = self._faiss.IndexIVFScalarQuantizer(quantizer, self._dimensions, lists, half, product, False)
         index.cp.min_points_per_centroid = 1
         vectors = self._matrix()
         step = max(1, self.size // (64 * lists))
@@ -208,6 +223,8 @@ class FaissIndex:
             index = self._lists
         scores, rows = index.search(query[None, :], count, params=parameters)
         found = rows[0] >= 0
+        if self._lists is not None:
+            return best(rows[0][found], self._matrix()[rows[0][found]] @ query, count)
         return rows[0][found], scores[0][found]
 
     def similarities(self, query: Floats, rows: Slots) -> Floats:

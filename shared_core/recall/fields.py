@@ -16,7 +16,7 @@ import numpy as np
 from shared_core.recall.arrays import Mask, NDArray
 from shared_core.recall.growing import Column
 from shared_core.recall.where import MISSING, Test, Where, evaluate, value_of
-from shared_core.values import Record
+from shared_core.store.listing import RowView
 
 _CONDITIONS = 64  # conditions on one key whose outcome for each distinct value is kept
 
@@ -86,11 +86,12 @@ class Fields:
         """The revision up to which the columns are read; -1 to read everything."""
         return self._revision
 
-    def load(self, changed: Iterable[tuple[int, Record]], revision: int) -> None:
+    def load(self, changed: Iterable[tuple[int, RowView]], revision: int) -> None:
         """Take in the records changed since `revision`, each with its slot."""
+        wanted = [(Test(key, metadata, "$eq", None), column) for (key, metadata), column in self._columns.items()]
         for slot, record in changed:
-            for (key, metadata), column in self._columns.items():
-                column.put(slot, value_of(record, Test(key, metadata, "$eq", None)))
+            for test, column in wanted:
+                column.put(slot, value_of(record, test))
         self._revision = revision
 
     def mask(self, where: Where, size: int) -> Mask:

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from shared_core.ports import VectorIndex
 from shared_core.recall.arrays import Floats, Mask, NDArray, Slots
 from shared_core.recall.dense import DenseIndex, FaissIndex
 from shared_core.recall.fields import Fields
 from shared_core.recall.growing import Column
 from shared_core.recall.lexical import LexicalIndex
+from shared_core.recall.outer import Outer
 from shared_core.recall.text import ENDS_ASKING, query_terms
 from shared_core.settings import Recall
 from shared_core.values import Kind, Status
@@ -51,7 +53,10 @@ class Layout:
     +2, -1 where there is none; empty where nothing has neighbours.
     """
 
-    live: Slots | None  # None: all of them
+    live: Slots | None  # what counts: alive, and not read from a turn that is alive too; None: all of them
+    read: Mask | None  # what was read from turns that are alive; None: nothing
+    documents: int  # how many count
+    average: float  # terms of one that counts
     alone: Mask  # records that are no turns
     turns: bool  # whether there are any
     before: Slots
@@ -92,6 +97,13 @@ class ScopeIndex:
         self._sampled_at = 0
         self._one_piece = True
         self._all_can_be_found = True
+        self.outer: Outer | None = None  # the dense index, where the vectors are not held here
+
+    def search_outside(self, vectors: VectorIndex, collection: str, embedder: int) -> None:
+        """Leave the vectors where they are; said of an index that is empty yet."""
+        assert not self.size
+        assert self._dimensions is not None
+        self.dense = self.outer = Outer(self, vectors, collection, embedder, self._dimensions)
 
     # ------------------------------------------------------------------ what it holds
 
@@ -115,7 +127,7 @@ class ScopeIndex:
     @property
     def nbytes(self) -> int:
         """Bytes held, about."""
-        vectors = self.dense.size * (self._dimensions or 0) * 4 if self.dense is not None else 0
+        vectors = self.dense.nbytes if self.dense is not None else 0
         columns = sum(column.nbytes for column in self._columns.values())
         return vectors + columns + self.lexical.nbytes + 200 * self.size
 
@@ -184,17 +196,21 @@ class ScopeIndex:
             second = np.where(before >= 0, before[before], -1), np.where(after >= 0, after[after], -1)
             rings = (before, after, *second)
             around = around + sum(lengths[ring] for ring in rings)
-        # What was read from a turn says what the turn says: counted once, it moves no mean and no spread.
-        read = ~placed & (session >= 0)
-        live = np.flatnonzero(self["live"] & ~read) if self._dead or read.any() else None
-        if live is not None and not len(live):
-            live = np.flatnonzero(self["live"])
+        # What was read from a turn says what the turn says: counted once, it moves no mean and no spread,
+        # and makes no word more common. A conversation whose turns are gone has only what was read from them.
+        inside = session >= 0
+        talks = np.zeros(int(session.max(initial=-1)) + 1, np.bool_)
+        talks[session[placed & inside & self["live"]]] = True
+        read = ~placed & inside
+        read[inside] &= talks[session[inside]]
+        counts = self["live"] & ~read
+        live = np.flatnonzero(counts) if self._dead or read.any() else None
         alone = np.flatnonzero(~placed & (session < 0))
         group = session.copy()
         first = int(session.max(initial=-1)) + 1
         group[alone] = first + np.arange(len(alone))
         groups = first + len(alone)
-        weights = lengths[:-1] * self["live"]
+        weights = lengths[:-1] * counts
         group_length = np.bincount(group, weights, groups).astype(np.float32)
         asks = np.append(self["shape"] & ENDS_ASKING, 0)[before] > 0
         other = self["speaker"] != np.append(self["speaker"], -1)[before]
@@ -202,6 +218,9 @@ class ScopeIndex:
         with_before, with_both = self._mixed_lengths(rings)
         return Layout(
             live=live,
+            read=read if read.any() else None,
+            documents=int(np.count_nonzero(counts)),
+            average=float(lengths[:-1][counts].mean()) if counts.any() else 1.0,
             alone=~placed,
             turns=bool(rings),
             with_before=with_before,
@@ -216,9 +235,7 @@ class ScopeIndex:
             average_group=np.float32(group_length[group_length > 0].mean())
             if (group_length > 0).any()
             else np.float32(1),
-            log_length=np.where(placed, np.log1p(np.minimum(lengths[:-1], _LONG)), np.log1p(_LONG / 2)).astype(
-                np.float32
-            ),
+            log_length=_log_length(lengths[:-1], placed, placed & self["live"]),
             follows_question=np.flatnonzero(asks & other),
         )
 
@@ -312,15 +329,19 @@ class ScopeIndex:
         self.slot_of.update(zip(by_column[0], range(first, first + count), strict=True))
         self._link(first, sessions, positions)
 
-    def _add_vectors(self, first: int, blobs: tuple[bytes | None, ...]) -> tuple[Slots, Slots]:
-        """Add the pieces of each record; where its rows begin (-1 for none), and how many."""
+    def _add_vectors(self, first: int, blobs: tuple[Any, ...]) -> tuple[Slots, Slots]:
+        """Add the pieces of each record, or how many bytes they are; where its rows begin (-1 for none), how many."""
         size = 2 * (self._dimensions or 1)
-        counts = np.fromiter((0 if b is None else len(b) // size for b in blobs), np.int64, len(blobs))
+        lengths = (blobs if self.outer is not None else map(len, (b or b"" for b in blobs)))
+        counts = np.fromiter(((length or 0) // size for length in lengths), np.int64, len(blobs))
         total = int(counts.sum())
         self._one_piece = self._one_piece and total == len(blobs) == int((counts == 1).sum())
         base = self._owner.size
         starts = base + np.cumsum(counts) - counts
-        if total and self._dimensions:
+        if self.outer is not None:
+            self.outer.grow(total)
+            self._owner.extend(np.repeat(np.arange(first, first + len(blobs)), counts))
+        elif total and self._dimensions:
             halves = np.frombuffer(b"".join(b for b in blobs if b is not None), np.float16)
             vectors = halves.reshape(total, self._dimensions).astype(np.float32)
             norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
@@ -413,3 +434,10 @@ class ScopeIndex:
         self._tails = {session: int(moved[slot]) for session, slot in self._tails.items()}
         self._dead = 0
         self._layout, self._sampled = None, None
+
+
+def _log_length(lengths: Floats, placed: Mask, spoken: Mask) -> Floats:
+    """log(1 + terms) of turns; of what is no turn the turns' mean, which is neither for it nor against it."""
+    found: Floats = np.log1p(np.minimum(lengths, _LONG)).astype(np.float32)
+    found[~placed] = found[spoken].mean() if spoken.any() else np.float32(np.log1p(_LONG / 2))
+    return found

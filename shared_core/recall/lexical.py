@@ -129,13 +129,14 @@ class LexicalIndex:
             slots, counts = slots[alive], counts[alive]
         return slots, counts
 
-    def idf(self, documents: int) -> float:
-        """The weight of a term that `documents` of the live documents hold; never negative."""
-        return float(np.log1p((self._alive - documents + 0.5) / (documents + 0.5)))
+    def idf(self, documents: int, of: int | None = None) -> float:
+        """The weight of a term that `documents` of the live documents, or of `of` documents, hold; never negative."""
+        of = self._alive if of is None else of
+        return float(np.log1p((of - documents + 0.5) / (documents + 0.5)))
 
-    def gain(self, slots: Slots, counts: Floats) -> Floats:
-        """BM25's saturating term frequency, between 0 and k1 + 1."""
-        average = self._total / max(self._alive, 1) or 1.0
+    def gain(self, slots: Slots, counts: Floats, average: float | None = None) -> Floats:
+        """BM25's saturating term frequency, between 0 and k1 + 1; `average` is the length of a document."""
+        average = average or self._total / max(self._alive, 1) or 1.0
         lengths = self._lengths.values[slots]
         return (counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / average))).astype(np.float32)
 

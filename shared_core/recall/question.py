@@ -14,6 +14,8 @@ from shared_core.errors import InvalidType, LimitExceeded
 from shared_core.recall.arrays import Floats
 from shared_core.recall.dates import Asked, asked_dates
 from shared_core.recall.forms import first_person, statements
+from shared_core.recall.relatives import Names
+from shared_core.recall.relatives import named as with_names
 from shared_core.recall.text import clean, has_words, pack, query_terms, term_id
 from shared_core.settings import Settings
 from shared_core.values import Message, as_message
@@ -56,6 +58,7 @@ class Question:
     asked: list[str]
     speakers: list[int]  # term ids of the speakers' names it holds
     views: list[View]
+    whole: str = ""  # with the names of the relatives it speaks of
     length: int = 0  # terms, repeats included, as a record of this text would have
     is_talk: bool = False
     dates: list[Asked] = field(default_factory=list)
@@ -76,15 +79,17 @@ class Question:
         )
 
 
-def question(query: Query, settings: Settings, now: datetime, names: Collection[str] = ()) -> Question | None:
+def question(
+    query: Query, settings: Settings, now: datetime, names: Collection[str] = (), relatives: Names | None = None
+) -> Question | None:
     """The question in a query; None where it asks nothing (blank, or punctuation only).
 
     In a list of messages the newest user message leads, and the earlier ones give context. `names`
-    are the speakers the scope knows, `now` is when it is asked. Raises `LimitExceeded` beyond
-    `limits.query_chars`.
+    are the speakers the scope knows, `relatives` the names behind "my sister", `now` is when it is
+    asked. Raises `LimitExceeded` beyond `limits.query_chars`.
     """
     if isinstance(query, str):
-        return _from_text(_bounded(query, settings), now, names)
+        return _from_text(_bounded(query, settings), now, names, relatives)
     if not isinstance(query, Sequence):
         raise InvalidType(f"a query is text or a list of messages, not {type(query).__name__}")
     if any(isinstance(message, str) for message in query):
@@ -95,7 +100,7 @@ def question(query: Query, settings: Settings, now: datetime, names: Collection[
     spoken = spoken[: newest + 1]
     if not spoken:
         return None
-    lead = _from_text(_bounded(spoken[-1].text, settings), now, names)
+    lead = _from_text(_bounded(spoken[-1].text, settings), now, names, relatives)
     if lead is None or len(spoken) == 1:
         return lead
     return _in_context(lead, spoken, settings)
@@ -126,27 +131,32 @@ def _bounded(text: str, settings: Settings) -> str:
     return clean(text)
 
 
-def _from_text(text: str, now: datetime, names: Collection[str]) -> Question | None:
+def _from_text(text: str, now: datetime, names: Collection[str], relatives: Names | None) -> Question | None:
     if not has_words(text):
         return None
     asked = query_terms(text)
-    mine, named = first_person(text, names)
+    whole = text if relatives is None else with_names(text, relatives)
+    mine, named = first_person(whole, names)
     told = statements(mine)
     views = [View(text, 0.0 if named else 1.0, 1.0)]
+    if whole != text:
+        views.append(View(whole, 0.0 if named else 1.0, 1.0))
     if named:
         views.append(View(mine, 1.0, 0.0))
-        asked_of_facts = statements(text)
+        asked_of_facts = statements(whole)
         if asked_of_facts is not None:
             views.append(View(asked_of_facts[0], 0.0, 1.0))
     if told is not None:
         views += [View(told[0], 2.0, 0.0 if named else 2.0), View(told[1], 1.0, 0.0 if named else 1.0)]
     spoken = {term for name in names for term in query_terms(name)}
-    content = [term for term in asked if term not in spoken] or asked
+    meant = asked if whole == text else [*dict.fromkeys([*asked, *query_terms(whole)])]
+    content = [term for term in meant if term not in spoken] or meant
     return Question(
         text=text,
         terms={term_id(term): 1.0 for term in content},
         asked=asked,
         speakers=[term_id(term) for term in asked if term in spoken],
+        whole=whole,
         length=len(pack(text)) // 8,
         views=_merged(views),
         names_speakers=named > 0,

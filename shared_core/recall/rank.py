@@ -8,7 +8,7 @@ neighbours or a session, the numbers about those are its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +54,8 @@ TALK_WEIGHTS: Mapping[str, float] = {
 """The same where a conversation is the query: it asks for no kind of answer, and most of its words are
 said for their own sake."""
 
+_SOFT = 3.0  # measured on LoCoMo: of the mixes that weigh recency most, 3 loses less than 6
+_FUSED = 60  # the paper's constant: how little the first places are told apart
 _CLEAR = 4.0  # standard deviations of meaning above the mean that leave no doubt
 _WHOLE = 0.999  # of a question's idf, summed in float32
 
@@ -67,27 +69,80 @@ class Ranking:
     cosines: Floats
     parts: dict[str, Floats]
 
+    @property
+    def relevance(self) -> Floats:
+        """The values in [0, 1], for a mix: 1 for the best, less for the others.
 
-def rank(index: ScopeIndex, question: Question, mask: Mask | None, count: int) -> Ranking:
-    """The best `count` slots for a question, among those that `mask` allows (None: all)."""
+        The weights are fitted so that exp(value) is how likely a record is the answer; this is that
+        likelihood against the best one's, softened, since a mix weighs it against a share of age.
+        """
+        relevance: Floats = np.exp((self.values - self.values.max(initial=-np.inf)) / np.float32(_SOFT))
+        return relevance
+
+
+def rank(
+    index: ScopeIndex,
+    question: Question,
+    mask: Mask | None,
+    count: int,
+    further: Sequence[Question] = (),
+    further_weight: float = 0.5,
+) -> Ranking:
+    """The best `count` slots for a question, among those that `mask` allows (None: all).
+
+    What `further` questions find is merged in (`fused`); cosines and parts are those of the question itself.
+    """
     if not len(index) or (mask is not None and not mask.any()):
         nothing = np.empty(0, np.float32)
         return Ranking(np.empty(0, np.int64), nothing, nothing, {})
     parts = features(index, question, mask, count)
+    values = _weighed(index, question, parts)
+    allowed = np.arange(index.size) if mask is None else np.flatnonzero(mask)
+    if further:
+        lists = [values, *(_weighed(index, other, features(index, other, mask, count)) for other in further)]
+        depth = max(count, index.settings.candidates)  # so that asking for a few more does not change the first
+        orders = [_first(index, allowed, each, depth) for each in lists]
+        merged = fused(orders, [1.0, *(further_weight for _ in further)], index.size)
+        parts["merged"] = merged
+        slots = _first(index, np.unique(np.concatenate(orders)), merged, count)
+        # A place is worth what the question itself has at that place: the values of merging mean nothing else.
+        worth = values[_first(index, allowed, values, len(slots))]
+    else:
+        slots = _first(index, allowed, values, count)
+        worth = values[slots]
+    likeness = cosines(index, question.lead, slots)
+    return Ranking(slots, worth, likeness, {name: part[slots] for name, part in parts.items()})
+
+
+def _weighed(index: ScopeIndex, question: Question, parts: Mapping[str, Floats]) -> Floats:
     values = np.zeros(index.size, np.float32)
     for name, weight in (TALK_WEIGHTS if question.is_talk else WEIGHTS).items():
         if name in parts:
             values += np.float32(weight) * parts[name]
-    allowed = np.arange(index.size) if mask is None else np.flatnonzero(mask)
+    return values
+
+
+def _first(index: ScopeIndex, allowed: Slots, values: Floats, count: int) -> Slots:
     slots, _ = best(allowed, values[allowed], count)
     if 0 < len(slots) < len(allowed):
         # Ids decide over the last place too: else the pages of a list of equals would overlap.
         equals = allowed[values[allowed] == values[slots[-1]]]
         slots = np.concatenate((slots, np.setdiff1d(equals, slots, assume_unique=True)))
-    slots = _ties_by_id(index, slots, values)[:count]
-    return Ranking(
-        slots, values[slots], _cosines(index, question, slots), {name: part[slots] for name, part in parts.items()}
-    )
+    return _ties_by_id(index, slots, values)[:count]
+
+
+def fused(orders: Sequence[Slots], weights: Sequence[float], size: int) -> Floats:
+    """Several orders as one: the sum of weight / (60 + place) of each slot (Cormack et al., SIGIR 2009); 0 for the rest.
+
+    Places, not values, since the values of two questions do not mean the same.
+
+    >>> fused([np.array([2, 0]), np.array([0])], [1.0, 0.5], 3).argsort()[::-1].tolist()
+    [0, 2, 1]
+    """
+    values = np.zeros(size, np.float32)
+    for order, weight in zip(orders, weights, strict=True):
+        values[order] += np.float32(weight) / np.arange(_FUSED + 1, _FUSED + 1 + len(order), dtype=np.float32)
+    return values
 
 
 def _ties_by_id(index: ScopeIndex, slots: Slots, values: Floats) -> Slots:
@@ -105,7 +160,7 @@ def features(index: ScopeIndex, question: Question, mask: Mask | None, count: in
     likeness = _likeness(index, layout, question, words.own, mask, count)
     shape = index["shape"]
     turn = (~layout.alone).astype(np.float32)
-    meaning = _meaning(layout, likeness)
+    meaning = _meaning(layout, likeness, _spread(index, question))
     # What a text is like counts only as far as it is about the question at all.
     fitting = np.clip(words.coverage_around + np.maximum(meaning["meaning"], 0) / _CLEAR, 0, 1).astype(np.float32)
     found: dict[str, Floats] = {
@@ -154,10 +209,10 @@ def _flag(shape: NDArray[np.int32], bit: int) -> Floats:
     return ((shape & bit) > 0).astype(np.float32)
 
 
-def _standard(values: Floats, layout: Layout) -> Floats:
-    """Standard deviations above the mean of the live records."""
+def _standard(values: Floats, layout: Layout, least: float = 0.0) -> Floats:
+    """Standard deviations above the mean of the live records; `least` is how far these lie apart at least."""
     live = values if layout.live is None else values[layout.live]
-    deviation = float(live.std()) if len(live) else 0.0
+    deviation = max(float(live.std()), least) if len(live) else 0.0
     if deviation < 1e-6:
         return np.zeros_like(values)
     return (values - np.float32(live.mean())) / np.float32(deviation)
@@ -196,14 +251,24 @@ def _cosine_of_all(index: ScopeIndex, vector: Floats, words: Floats, mask: Mask 
     return index.by_slot(index.dense.similarities(vector, rows), rows, missing=usual)
 
 
-def _meaning(layout: Layout, likeness: Floats) -> dict[str, Floats]:
+def _spread(index: ScopeIndex, question: Question) -> float:
+    """How far cosines lie apart in the scope where only some of them are known; 0 where all are.
+
+    What is not proposed counts as usual, so these values alone would say that hardly any two records differ.
+    """
+    if index.dense is None or index.dense.exact or question.for_turns is None or not len(index.sample()):
+        return 0.0
+    return float((index.sample() @ question.for_turns).std())
+
+
+def _meaning(layout: Layout, likeness: Floats, spread: float) -> dict[str, Floats]:
     """The likeness of each record together with the talk around it, and the best of its session.
 
     The vector of a turn with its neighbours' added need not be stored: its product with the
     question is the sum of theirs, over its length, which the layout knows.
     """
     if not layout.turns:
-        alone = _standard(likeness, layout)
+        alone = _standard(likeness, layout, spread)
         return {"meaning": alone, "meaning around": alone, "session meaning": alone}
     padded: Floats = np.append(likeness, np.float32(0)).astype(np.float32, copy=False)  # the last entry answers for -1
     before: Floats = padded[layout.rings[0]]
@@ -211,24 +276,25 @@ def _meaning(layout: Layout, likeness: Floats) -> dict[str, Floats]:
     with_before = ((likeness + 0.5 * before) / layout.with_before).astype(np.float32, copy=False)
     with_both = ((likeness + 0.4 * before + 0.2 * after) / layout.with_both).astype(np.float32, copy=False)
     return {
-        "meaning": _standard(with_before, layout),
-        "meaning around": _standard(with_both, layout),
-        "session meaning": _best_of_group(layout, _standard(likeness, layout)),
+        "meaning": _standard(with_before, layout, spread),
+        "meaning around": _standard(with_both, layout, spread),
+        "session meaning": _best_of_group(layout, _standard(likeness, layout, spread)),
     }
 
 
-def _cosines(index: ScopeIndex, question: Question, slots: Slots) -> Floats:
-    """The cosine of the question as it was asked with each record's best piece; 0 without a vector."""
-    if index.dense is None or question.lead is None or not len(slots):
+def cosines(index: ScopeIndex, vector: Floats | None, slots: Slots) -> Floats:
+    """The cosine of a vector with each record's best piece; 0 without one."""
+    if index.dense is None or vector is None or not len(slots):
         return np.zeros(len(slots), np.float32)
     rows = index.rows_of(slots)
-    cosines = index.dense.similarities(question.lead, rows)
-    return index.by_slot(cosines, rows)[slots]
+    return index.by_slot(index.dense.similarities(vector, rows), rows)[slots]
 
 
 def _best_of_group(layout: Layout, values: Floats) -> Floats:
-    """The highest value in each record's session."""
+    """The highest value in each record's session, among what counts there."""
     highest = np.full(layout.groups, -np.inf, np.float32)
+    if layout.read is not None:
+        values = np.where(layout.read, np.float32(-np.inf), values)
     np.maximum.at(highest, layout.group, values)
     best_value: Floats = highest[layout.group]
     return best_value
@@ -254,14 +320,19 @@ class _Words:
         total = 0.0
         for term, weight in question.terms.items():
             slots, counts = index.lexical.postings(term)
-            idf = np.float32(weight * index.lexical.idf(len(slots)))
+            spoken = slice(None) if layout.read is None else ~layout.read[slots]
+            holding = len(slots[spoken])
+            idf = np.float32(weight * index.lexical.idf(holding, layout.documents))
             total += float(idf)
             if not len(slots):
                 continue
-            self.own[slots] += idf * index.lexical.gain(slots, counts)
+            if not holding:  # in nothing but what was read from turns
+                idf = np.float32(weight * index.lexical.idf(len(slots), max(layout.documents, len(slots))))
+            self.own[slots] += idf * index.lexical.gain(slots, counts, layout.average)
             self.coverage[slots] += idf
             self._around(slots, counts, idf)
-            self._in_sessions(slots, counts, weight)
+            if holding:
+                self._in_sessions(slots[spoken], counts[spoken], weight)
         if total:
             self.coverage /= np.float32(total)
             self.coverage_around /= np.float32(total)
@@ -300,7 +371,8 @@ class _Words:
     def answers(self) -> Floats:
         """For what follows another's question: how well that question matches."""
         values = np.zeros(len(self.own), np.float32)
-        deviation = float(self.own.std())
+        live = self._layout.live
+        deviation = float((self.own if live is None else self.own[live]).std())
         follows = self._layout.follows_question
         if deviation > 1e-6 and len(follows):
             values[follows] = self.own[self._layout.before[follows]] / np.float32(deviation)

@@ -13,6 +13,8 @@ from shared_core.recall.text import normal, terms
 from shared_core.settings import Mix
 from shared_core.values import Hit, Record
 
+_REST = ("recency", "importance", "frequency")
+
 
 def coverage(asked: list[str], text: str) -> float:
     """The share of a question's terms that a text holds, between 0 and 1.
@@ -45,10 +47,17 @@ def own_score(cosine: float, matched: float, *, identical: bool, word_bonus: flo
     return min(1.0, meaning + (1.0 - meaning) * word_bonus * matched)
 
 
-def recency(record: Record, now: datetime, half_life_hours: float) -> float:
-    """1 for now, halved every half-life; from the event time where there is one."""
-    hours = (now - (record.event_time or record.created_at)).total_seconds() / 3600
-    return float(0.5 ** (max(0.0, hours) / half_life_hours))
+def recency(record: Record, now: datetime, half_life_hours: float, of: str = "event") -> float:
+    """1 for now, halved every half-life; of the event (its time, else when it was stored) or of the last access."""
+    return float(0.5 ** (age_hours(record, now, of) / half_life_hours))
+
+
+def age_hours(record: Record, now: datetime, of: str = "event") -> float:
+    """Hours since it happened (else since it was stored), or since it was last recalled; 0 for what is yet to come."""
+    since = record.event_time or record.created_at
+    if of == "access":
+        since = record.accessed_at or since
+    return max(0.0, (now - since).total_seconds() / 3600)
 
 
 def frequency(accesses: int) -> float:
@@ -57,16 +66,33 @@ def frequency(accesses: int) -> float:
 
 
 def mixed(relevance: float, record: Record, mix: Mix, now: datetime) -> tuple[float, dict[str, float]]:
-    """The weighted sum of relevance, recency, importance and frequency, and its parts (C1)."""
+    """The value of a record under a mix, and the parts it is made of, each in [0, 1] (C1).
+
+    A sum is the mean of relevance, recency, importance and frequency by their weights. A product is
+    relevance * (importance, 1/(1 + days) and accesses/10 by their weights).
+    """
+    if mix.form == "product":
+        parts = {
+            "relevance": relevance,
+            "recency": 1 / (1 + age_hours(record, now, mix.recency_of) / 24),
+            "importance": record.importance,
+            "frequency": min(1.0, max(0, record.accesses) / 10),
+        }
+        return relevance * sum(getattr(mix, name) * parts[name] for name in _REST), parts
     parts = {
         "relevance": relevance,
-        "recency": recency(record, now, mix.half_life_hours),
+        "recency": recency(record, now, mix.half_life_hours, mix.recency_of),
         "importance": record.importance,
         "frequency": frequency(record.accesses),
     }
     weights = {name: getattr(mix, name) for name in parts}
     total = sum(weights.values()) or 1.0
     return sum(weights[name] * parts[name] for name in parts) / total, parts
+
+
+def is_plain(mix: Mix) -> bool:
+    """Whether a mix leaves the order to relevance alone."""
+    return mix.form == "sum" and not any(getattr(mix, name) for name in _REST)
 
 
 def shown(hits: list[Hit]) -> list[Hit]:

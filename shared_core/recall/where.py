@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.values import Record, aware
+
+if TYPE_CHECKING:
+    from shared_core.store.listing import RowView
 
 T = TypeVar("T")
 
@@ -207,11 +210,27 @@ def names(where: Where | None, field: str) -> bool:
     return evaluate(where, lambda test: test.key == field and not test.metadata, lambda connective, parts: any(parts))
 
 
-def matches(where: Where | None, record: Record) -> bool:
+def matches(where: Where | None, record: Record | RowView) -> bool:
     """Whether a record passes a filter."""
-    if where is None:
-        return True
-    return evaluate(where, lambda t: t.holds(value_of(record, t)), _join)
+    return where is None or predicate(where)(record)
+
+
+def predicate(where: Where) -> Callable[[Record | RowView], bool]:
+    """A filter as a function, for many records: the tree is walked once, not once for each of them."""
+    return evaluate(where, _test, _joined)
+
+
+def _test(test: Test) -> Callable[[Any], bool]:
+    holds, operand = _TESTS[test.operator], test.operand
+    return lambda record: holds(value_of(record, test), operand)
+
+
+def _joined(connective: str, parts: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+    if connective == "$not":
+        return lambda record: not parts[0](record)
+    if connective == "$and":
+        return lambda record: all(part(record) for part in parts)
+    return lambda record: any(part(record) for part in parts)
 
 
 def _join(connective: str, parts: list[bool]) -> bool:
@@ -220,7 +239,7 @@ def _join(connective: str, parts: list[bool]) -> bool:
     return all(parts) if connective == "$and" else any(parts)
 
 
-def value_of(record: Record, test: Test) -> Any:
+def value_of(record: Record | RowView, test: Test) -> Any:
     """What a condition looks at in a record, or `MISSING`."""
     if test.metadata:
         return record.metadata.get(test.key, _MISSING)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from shared_core.recall.text import is_blank
 from shared_core.settings import Importance
+from shared_core.short_term.sentences import Cue, Pattern, cues, split
 from shared_core.values import Message
 
-DEFAULT = Importance()
+
+@cache
+def _default() -> Importance:
+    # Made at its first use: to build the model takes longer than to import this module.
+    return Importance()
 
 
 class Retention(IntEnum):
@@ -26,7 +32,7 @@ class Retention(IntEnum):
 _LETTER = r"[^\W\u0e00-\u1cff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 
 _SMALL_TALK_CHARS = 60
-_PLEASANTRY = re.compile(
+_PLEASANTRY = Pattern(
     rf"(?<!{_LETTER})(?:thank you(?: so much| very much)?|thanks(?: a lot)?|thx|ty|you're welcome|no problem|"
     r"no worries|sounds good|got it|i see|understood|all right|alright|okay|ok|great|cool|nice|awesome|perfect|fine|"
     r"sure|hello(?: there)?|hi(?: there)?|hey|good (?:morning|afternoon|evening|night)|goodbye|bye|"
@@ -36,7 +42,7 @@ _PLEASANTRY = re.compile(
 )
 
 
-def weigh(message: Message, settings: Importance = DEFAULT) -> float:
+def weigh(message: Message, settings: Importance | None = None) -> float:
     """A message's importance in [0, 1] (A2): `base`, plus what its text and its role add.
 
     Each keyword counts once however often it occurs. English keywords match whole words in any
@@ -50,6 +56,7 @@ def weigh(message: Message, settings: Importance = DEFAULT) -> float:
     >>> round(weigh(Message(role="assistant", content="记住了，密码是1234")), 2)
     1.0
     """
+    settings = settings or _default()
     text = message.text
     folded = _fold(text)
     score = settings.base
@@ -60,6 +67,31 @@ def weigh(message: Message, settings: Importance = DEFAULT) -> float:
     score += settings.long * (len(text) > settings.long_chars)
     score += settings.digit * (re.search(r"\d", folded) is not None)
     return max(0.0, min(1.0, score))
+
+
+def hold(message: Message, settings: Importance | None = None) -> float:
+    """How hard a full window holds on to a message (A3): its weight, at least `retained` for what binds or was achieved.
+
+    That is what a user demands (must, never, at most, budget ...) and what a task came to: a tool's
+    result, or the assistant's word that something is done or failed.
+
+    >>> hold(Message(role="user", content="Never use more than three tables"))
+    0.8
+    >>> hold(Message(role="user", content="The sea was calm all week"))
+    0.6
+    """
+    settings = settings or _default()
+    weight = weigh(message, settings)
+    return max(weight, settings.retained) if weight < settings.retained and _binds(message) else weight
+
+
+def _binds(message: Message) -> bool:
+    if message.role == "tool":
+        return not is_blank(message.text)
+    if message.role not in ("user", "assistant"):
+        return False
+    wanted = Cue.CONSTRAINT if message.role == "user" else Cue.RESULT
+    return any(wanted in found and Cue.QUESTION not in found for found in map(cues, split(message.text)))
 
 
 def retention(message: Message) -> Retention:

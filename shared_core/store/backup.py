@@ -44,6 +44,7 @@ def restore(source: str, path: str, key: Key | None = None, *, replace: bool = F
     with _made(path) as making:
         shutil.copyfile(source, making)
         verify(making, key)
+        _rename(making, key)
         for rest in _BESIDE:  # the log of the old file would be taken for the new one's
             with suppress(FileNotFoundError):
                 os.remove(path + rest)
@@ -71,6 +72,16 @@ def _made(path: str) -> Iterator[str]:
         for rest in ("", *_BESIDE):
             with suppress(FileNotFoundError):
                 os.remove(making + rest)
+
+
+def _rename(path: str, key: Key | None) -> None:
+    """Give a database another identity: what lies outside of it (vectors in Qdrant) belongs to the one it replaces."""
+    store = SqliteStore(path, key=key)
+    try:
+        with store.write() as tx:
+            tx.run("set_meta", {"key": "identity", "value": os.urandom(16).hex()})
+    finally:
+        store.close()
 
 
 def _copy_under(store: SqliteStore, path: str, cipher: Cipher) -> None:

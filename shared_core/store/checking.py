@@ -59,6 +59,13 @@ def problems(tx: Transaction) -> Iterator[Problem]:
         yield Problem(what=_STRAY, where=f"{part}, scope {scope}", fixable=True)
 
 
+def whose(tx: Transaction) -> list[Row]:
+    """The rows of which table and index disagree about whose they are: which of them is damaged nobody can tell."""
+    table = {row[0]: row[1:] for row in tx.rows("owners_by_table")}
+    index = {row[0]: row[1:] for row in tx.rows("owners_by_index")}
+    return sorted((seq,) for seq, owner in table.items() if index.get(seq, owner) != owner)
+
+
 def _problem(what: str, row: Row) -> Problem:
     return Problem(what=what, where=f"row {', '.join(map(str, row))}", fixable=True)
 

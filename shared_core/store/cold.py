@@ -47,7 +47,7 @@ def erase(tx: Transaction, scope: int, ids: Iterable[str], now: int, revision: i
     erased = []
     for id in ids:
         found = tx.rows("cold_record", (scope, id))
-        for archive, hashes, told in found:
+        for archive, hashes, told, _ in found:
             _bury(tx, scope, hashes, now)
             _untell(tx, scope, told, revision)
             tx.run("set_archive_state", {"id": archive, "state": "stale"})

@@ -18,7 +18,7 @@ from shared_core.errors import InvalidInput
 from shared_core.long_term import forgetting
 from shared_core.ports import Transaction
 from shared_core.short_term.sentences import split
-from shared_core.store import cold
+from shared_core.store import cold, vault
 from shared_core.store.rows import Draft, draft, dump, instant, load
 from shared_core.values import Receipt
 
@@ -53,7 +53,9 @@ def ensure_scope(tx: Transaction, user: str, agent: str, now: int) -> int:
     if found is None:
         tx.run("add_scope", {"user": user, "agent": agent, "now": now})
         found = scope_id(tx, user, agent)
-    assert found is not None
+        assert found is not None
+        if tx.rows("any_tombstone", {"scope": forgotten(tx, user, agent)}):  # who was forgotten is back
+            _move_tombstones(tx, forgotten(tx, user, agent), found)
     return found
 
 
@@ -137,6 +139,7 @@ def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder
             vectors.append((seq << 8 | embedder, item.vector))
         seqs.append(seq)
     _insert(tx, scope, revision, now, fresh, vectors)
+    vault.keep_of(tx, scope, drafts, now)
     if added == 1:
         audit.append((scope, drafts[seqs.index(first)].id, "added", None, now))
     elif added:
@@ -177,12 +180,14 @@ def take(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedde
     vectors = [(seq << 8 | embedder, item.vector) for seq, item in fresh if item.vector and embedder is not None]
     seqs = [seq for seq, _ in fresh]
     _insert(tx, scope, revision, now, fresh, vectors)
+    vault.keep_of(tx, scope, drafts, now)
     return seqs
 
 
 def change(tx: Transaction, scope: int, seq: int, item: Draft, now: int, embedder: int | None) -> None:
     """Write a changed record over its row; its vectors are replaced only if `embedder` is given."""
     write_back(tx, scope, seq, item, bump(tx, scope), now, embedder)
+    vault.keep_of(tx, scope, [item], now)
 
 
 def _insert(
@@ -248,6 +253,7 @@ def is_known(tx: Transaction, scope: int, item: Draft) -> bool:
 def tell_again(tx: Transaction, scope: int, seq: int, item: Draft, now: int) -> None:
     """Count that a record was told once more, in whatever words."""
     _again(tx, seq, item, bump(tx, scope), now)
+    vault.keep_of(tx, scope, [item], now)
     id = tx.rows("raw_record", {"seq": seq})[0][1]
     tx.run("add_audit", (scope, id, "told again", None, now))
 
@@ -286,6 +292,7 @@ def erase(
 
     Copies in archives go too, and so do the records with the ids `archived`; `archive.settle` then
     mends the files. The action `ARCHIVED` is the move there: the rows go, and nothing is forgotten.
+    The file is marked: until it is rewritten, bytes of what was erased may be left in it (`erasing`).
     """
     gone = list(dict.fromkeys(int(seq) for seq in seqs))
     moved = action == ARCHIVED
@@ -302,16 +309,19 @@ def erase(
         gone = list(dict.fromkeys([*gone, *(row[0] for id in going for row in tx.rows("seq_by_id", (scope, id)))]))
     if not gone and not any(cold.lies(tx, scope, id) for id in going):
         return Receipt(count=0, at=instant(now))
+    if not moved:
+        mark(tx)
     revision = bump(tx, scope)
     counts = {"records": 0}
     if derived or action != "deleted":
         counts |= forgetting.of_records(tx, scope, gone, revision, lost)
     else:  # the turns go, what they said stays
         forgetting.detach(tx, scope, gone, revision)
-    ids = []
+    ids, hashed = [], []  # type: list[str], list[str]
     key = secret(tx)
     without = set(gone)
     freed: list[int] = []
+    tokens: set[str] | None = set() if not moved and vault.holds(tx, scope) else None
     for seq in gone:
         rows = tx.rows("raw_record", {"seq": seq})
         if not rows or rows[0][0] != scope:
@@ -330,6 +340,8 @@ def erase(
             tx.run("unsay", (item.session, item.position))
         if item.kind == "summary":  # its facts are folded anew
             tx.run("touch_folded", {"record": seq, "revision": revision})
+        if tokens is not None:
+            tokens |= vault.mentioned(item)
         ids.append(str(item.id))
         counts["records"] += 1
         for name, statement in _BELONGINGS:
@@ -344,14 +356,18 @@ def erase(
             tx.run("unlink_superseded", version)
         tx.run("delete_record", (seq,))
         if not moved:
-            tx.run("scrub_audit", (scope, item.id))
-            tx.run("add_tombstone", (scope, tombstone(key, item), now))
-        tx.run("add_audit", (scope, item.id, action, None, now))
+            scrub(tx, scope, key, str(item.id))
+            hashed.append(tombstone(key, item).hex())
+            tx.run("add_tombstone", (scope, bytes.fromhex(hashed[-1]), now))
+        tx.run("add_audit", (scope, item.id if moved else erased_id(key, str(item.id)), action, None, now))
         tx.run("add_erased", (scope, revision, seq))
     for id in going:  # a summary stands for the archived turns too, and can't be made again without them
         held = {id, *(row[0] for row in tx.rows("cold_sources_of", {"scope": scope, "record": id}))}
         for row in (row for record in held for row in tx.rows("cold_record", (scope, record))):
             tx.run("unsay_archived", (scope, row[0]))
+        hashed += [row[1][:HASH].hex() for row in tx.rows("cold_record", (scope, id))]
+    if tokens is not None:
+        tokens |= {each for id in going for row in tx.rows("cold_record", (scope, id)) for each in (row[3] or "").split()}
     buried = cold.erase(tx, scope, going, now, revision) if going else []
     counts["archived records"] = len(buried)
     for id in buried:
@@ -361,15 +377,44 @@ def erase(
             version = {"scope": scope, "id": id, "revision": revision}
             for statement in ("unlink_superseding", "unlink_superseded"):
                 tx.run(statement, version)
-            tx.run("scrub_audit", (scope, id))
-            tx.run("add_audit", (scope, id, action, None, now))
+            scrub(tx, scope, key, id)
+            tx.run("add_audit", (scope, erased_id(key, id), action, None, now))
+    if tokens:
+        counts["vault"] = vault.release(tx, scope, tokens)
     for seq in freed:
         tx.run("wake", {"seq": seq, "now": now, "revision": revision})
     if tx.rows("count_erased", {"scope": scope})[0][0] > _LOG:
         tx.run("forget_erased", {"scope": scope})
         tx.run("raise_horizon", {"scope": scope, "revision": revision})
     erased = {name: count for name, count in counts.items() if count}
-    return Receipt(count=counts["records"], ids=tuple(ids), erased=erased, at=instant(now))
+    return Receipt(
+        count=counts["records"], ids=tuple(ids), erased=erased, at=instant(now), tombstones=tuple(dict.fromkeys(hashed))
+    )  # fmt: skip
+
+
+def erased_id(key: bytes, id: str) -> str:
+    """What the log calls a record that was erased: whoever knows its id finds the entries, nobody else learns it."""
+    return "erased-" + hmac.digest(key, f"audit\x1f{id}".encode("utf-8", "surrogatepass"), "sha256")[:16].hex()
+
+
+def scrub(tx: Transaction, scope: int, key: bytes, id: str) -> None:
+    """Leave of the log of a record what was done and when, and neither what it said nor what it was called."""
+    hashed = erased_id(key, id)
+    after = tx.rows("last_step", (scope, hashed))[0][0]
+    tx.run("scrub_audit", {"scope": scope, "id": id, "hashed": hashed, "after": after})
+
+
+def log_of(tx: Transaction, scope: int, id: str) -> list[tuple[Any, ...]]:
+    """The entries about a record, and about those that were erased under its id before: action, time, detail."""
+    names = [id]
+    if tx.rows("any_tombstone", {"scope": scope}):  # the secret is made by then
+        names.insert(0, erased_id(secret(tx), id))
+    return [row for name in names for row in tx.rows("audit_of", {"scope": scope, "id": name})]
+
+
+def mark(tx: Transaction) -> None:
+    """Note that the file holds bytes of what was erased, until it is rewritten: also if nobody lives to do it."""
+    tx.rows("mark_erased", {"mark": os.urandom(8).hex()})
 
 
 ARCHIVED = "archived"
@@ -395,7 +440,9 @@ _SCOPE_PARTS = (
 
 def erase_all(tx: Transaction, scope: int, now: int) -> Receipt:
     """Erase everything of a scope: its records by the cascade, then all that hangs on the scope."""
+    mark(tx)
     graph = forgetting.of_scope(tx, scope, bump(tx, scope))
+    away = [row[0][:HASH].hex() for row in tx.rows("cold_hashes", {"scope": scope})]
     archives = cold.erase_scope(tx, scope, now)
     receipt = erase(tx, scope, [row[0] for row in tx.rows("scope_seqs", {"scope": scope})], now)
     counts = {**receipt.erased, **graph, **archives}
@@ -403,16 +450,34 @@ def erase_all(tx: Transaction, scope: int, now: int) -> Receipt:
     for name, statement in (*_SCOPE_PARTS,):
         counts[name] = counts.get(name, 0) + max(tx.run(statement, {"scope": scope}), 0)
     counts["sessions"] = counts.get("sessions", 0) + max(sessions, 0)
-    return receipt.model_copy(update={"erased": {name: count for name, count in counts.items() if count}})
+    hashed = tuple(dict.fromkeys([*receipt.tombstones, *away]))
+    kept = {name: count for name, count in counts.items() if count}
+    return receipt.model_copy(update={"erased": kept, "tombstones": hashed})
 
 
 def forget_scope(tx: Transaction, scope: int, now: int) -> Receipt:
-    """Erase a scope with its row and log; only tombstones stay."""
+    """Erase a scope with its row and log; only tombstones stay, under a keyed hash of whose they are."""
     receipt = erase_all(tx, scope, now)
+    _move_tombstones(tx, scope, forgotten(tx, *tx.rows("scope_names", {"scope": scope})[0]))
     tx.run("clear_scope_audit", {"scope": scope})
     tx.run("clear_scope_erased", {"scope": scope})
     tx.run("drop_scope", {"scope": scope})
     return receipt
+
+
+def forgotten(tx: Transaction, user: str, agent: str) -> int:
+    """Where the tombstones of a forgotten scope lie: a negative number that names nobody."""
+    whose = f"forgotten\x1f{len(user)}\x1f{user}\x1f{agent}".encode("utf-8", "surrogatepass")
+    return -1 - (int.from_bytes(hmac.digest(secret(tx), whose, "sha256")[:8], "big") >> 1)
+
+
+def _move_tombstones(tx: Transaction, scope: int, target: int) -> None:
+    tx.run("move_tombstones", {"scope": scope, "target": target})
+    tx.run("drop_tombstones", {"scope": scope})
+
+
+HASH = 32
+"""Bytes of a tombstone."""
 
 
 def tombstone(key: bytes, item: Draft) -> bytes:

@@ -39,6 +39,7 @@ _WAIT = 30.0  # seconds for a connection
 _CHUNK = 2_000  # rows fetched at a time where all would be too many
 _LOCKED = " FOR UPDATE"
 _LOCKING = {"find_scope", "scopes_of"}
+_BESIDE = {"dense": ["vector", "scope"], "dense_reached": ["scope", "revision"]}  # what `pgvector` makes
 _MIGRATING = 0x7477696E  # the advisory lock of whoever makes or changes the schema
 
 
@@ -130,6 +131,7 @@ class PostgresStore:
         self._lock = threading.Lock()
         self._pool: Any = None
         self._pid = os.getpid()
+        self._here = threading.local()  # how many connections this thread holds
         self._migrate()
 
     # ------------------------------------------------------------------ connections
@@ -164,6 +166,7 @@ class PostgresStore:
     @contextmanager
     def _connection(self) -> Iterator[Any]:
         pool = self._connections()
+        self._here.depth = self._here.__dict__.get("depth", 0) + 1
         try:
             with pool.connection() as connection:
                 yield connection
@@ -172,6 +175,13 @@ class PostgresStore:
             if isinstance(failed, StoreUnavailable) and not self._closed:
                 pool.check()  # those that lie idle are as dead; the next call opens anew
             raise failed from error
+        finally:
+            self._here.depth -= 1
+
+    @property
+    def held(self) -> bool:
+        """Whether this thread is inside a transaction: then it must not wait for another writer."""
+        return bool(self._here.__dict__.get("depth", 0))
 
     def _translated(self, error: Exception) -> StoreError:
         """The memory's own error for a driver's error; the only place where they are told apart."""
@@ -224,6 +234,12 @@ class PostgresStore:
                 raise
             connection.execute("COMMIT")
 
+    @contextmanager
+    def connected(self) -> Iterator[Any]:
+        """A connection of the pool, outside of a transaction; for what is said to this server alone."""
+        with self._connection() as connection:
+            yield connection
+
     # ------------------------------------------------------------------ life cycle
 
     def _migrate(self) -> None:
@@ -274,7 +290,8 @@ class PostgresStore:
             connection.execute(f'GRANT USAGE ON SCHEMA "{schema}" TO "{role}"')
             connection.execute(f'GRANT SELECT ON schema_version TO "{role}"')
             connection.execute(f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA "{schema}" TO "{role}"')
-            for table, columns in tables().items():
+            beside = {name: columns for name, columns in _BESIDE.items() if self._has(connection, name)}
+            for table, columns in (tables() | beside).items():
                 connection.execute(f'GRANT SELECT, INSERT, UPDATE, DELETE ON "{table}" TO "{role}"')
                 rule = _visible(table, columns)
                 if rule is None:  # about the database, not about a user
@@ -283,11 +300,15 @@ class PostgresStore:
                 connection.execute(f'DROP POLICY IF EXISTS own_rows ON "{table}"')
                 connection.execute(f'CREATE POLICY own_rows ON "{table}" USING ({rule}) WITH CHECK ({rule})')
 
+    @staticmethod
+    def _has(connection: Any, table: str) -> bool:
+        return bool(connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()[0])
+
     def check(self) -> list[str]:
         """Nothing: the server checks its own pages (data checksums, amcheck), and not through this role."""
         return []
 
-    def compact(self) -> bool:
+    def compact(self, wait: float | None = None) -> bool:
         """Reclaim what erased rows left, by VACUUM; the pages of a full rewrite would lock everybody out."""
         with self._connection() as connection:
             connection.execute("VACUUM (ANALYZE)")
@@ -301,10 +322,23 @@ class PostgresStore:
             pool.close(timeout=5.0)
 
 
+def is_made(url: str) -> bool:
+    """Whether there is a memory at an address; nothing is made by asking. Raises `StoreUnavailable`, `InvalidInput`."""
+    at = Address(url)
+    psycopg = driver().psycopg
+    try:
+        with psycopg.connect(at.conninfo, autocommit=True) as connection:
+            return bool(connection.execute("SELECT to_regclass(%s)", (f"{at.schema}.schema_version",)).fetchone()[0])
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"{at}: the server can't be reached ({' '.join(str(error).split())})") from error
+
+
 def _visible(table: str, columns: Sequence[str]) -> str | None:
     """Which rows of a table belong to the user that is looked for, as a condition."""
     if table == "scope":
         return '"user" = visible_user()'
+    if table == "tombstone":  # those of forgotten users lie under negative numbers, and say nothing of anybody
+        return "scope < 0 OR EXISTS (SELECT 1 FROM scope WHERE scope.id = tombstone.scope)"
     if "scope" in columns:
         return f"EXISTS (SELECT 1 FROM scope WHERE scope.id = {table}.scope)"  # noqa: S608
     owner = next((name for name in ("record", "reply") if name in columns), None)

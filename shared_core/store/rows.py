@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
+from shared_core.errors import StoreDamaged
 from shared_core.values import Kind, Message, Record, Status, Triple
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIELDS = frozenset(Record.model_fields)
-_KINDS = {kind.value: kind for kind in Kind}
-_STATUSES = {status.value: status for status in Status}
+
+
+class _Known(dict[str, Any]):
+    def __missing__(self, name: object) -> NoReturn:
+        raise StoreDamaged(f"a row holds {name!r} where a kind or a status belongs; restore a backup, or see check()")
+
+
+_KINDS = _Known({kind.value: kind for kind in Kind})
+_STATUSES = _Known({status.value: status for status in Status})
 
 
 def micros(when: datetime) -> int:
@@ -27,7 +35,10 @@ def micros(when: datetime) -> int:
 
 def instant(value: int) -> datetime:
     """The aware UTC datetime of `micros`."""
-    return _EPOCH + timedelta(microseconds=value)
+    try:
+        return _EPOCH + timedelta(microseconds=value)
+    except (OverflowError, TypeError) as error:
+        raise StoreDamaged(f"a row holds no time where one belongs ({error}); see check()") from error
 
 
 def moment(value: int | None) -> datetime | None:
@@ -41,7 +52,10 @@ dump = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 def load(text: str | None) -> Any:
     """The value of `dump`, or None."""
-    return None if text is None else json.loads(text)
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StoreDamaged(f"a row holds what is no JSON ({error}); restore a backup, or see check()") from error
 
 
 @dataclass(slots=True)
@@ -85,6 +99,7 @@ class Draft:
     confirmed_at: int | None = None
     vector: bytes | None = None
     wish: str | None = None  # the id it gets if it is new: what a queued write was told
+    secrets: dict[str, bytes] | None = None  # what its tokens stand for, sealed; written with it
 
     @property
     def is_plain(self) -> bool:
@@ -185,6 +200,12 @@ def record(row: tuple[Any, ...]) -> Record:
             "confirmed_at": moment(row[31]), "stale": False,
         }
     )  # fmt: skip
+
+
+def must_be_of(row: tuple[Any, ...], user: str, agent: str) -> None:
+    """Raise `StoreDamaged` for a row with the columns `{record}` that belongs to another user or agent."""
+    if row[32:34] != (user, agent):
+        raise StoreDamaged("the file is damaged: it gives a row of somebody else; restore a backup, or see check()")
 
 
 def message(row: tuple[Any, ...]) -> Message:

@@ -32,6 +32,7 @@ from shared_core.store.sql import statements
 _IDLE = 8  # connections kept open between uses
 _FORK_PATIENCE = 10.0  # seconds a fork waits for transactions that are under way
 _CHECKPOINT = 8_000  # pages (32 MB) in the WAL before they are copied back: a page written often is copied once
+_VACUUM_IN_MEMORY = 256_000_000  # bytes up to which a file is rewritten without a temporary one beside it
 _BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -49,6 +50,8 @@ def translated(error: Exception, address: str, *, encrypted: bool = False) -> St
         return WrongKey(f"{address}: the key does not open it, or it is no encrypted twinmem database")
     if code == sqlite3.SQLITE_NOTADB:
         return StoreDamaged(f"{address}: not a readable twinmem database, or an encrypted one: then give its key")
+    if "decode to UTF-8" in str(error):
+        return StoreDamaged(f"{address}: a text in it is damaged ({error}); restore a backup, or see check()")
     if code in _DAMAGED_CODES:
         return StoreDamaged(f"{address}: not a readable twinmem database ({error}); restore a backup or check the path")
     return StoreError(f"{address}: {error}")
@@ -326,19 +329,43 @@ class SqliteStore:
                 found += [row[0] for row in connection.execute("PRAGMA cipher_integrity_check")]
         return [] if found == ["ok"] else found
 
-    def compact(self) -> bool:
-        """Rewrite the file without its free pages and empty the WAL; False if a reader blocks it."""
-        if self._uri is not None:
+    def reindex(self) -> None:
+        """Build every index anew from its table."""
+        with self._turn(True) as connection:
+            connection.execute("REINDEX")
+
+    def compact(self, wait: float | None = None) -> bool:
+        """Rewrite the file without its free pages and empty the WAL; False if somebody blocks it for `wait` seconds."""
+        if self._path is None:
             return True
-        with self._writing, self._connection() as connection:
+        with self._turn(True) as connection:
             try:
-                connection.execute("VACUUM")
-                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                connection.execute(f"PRAGMA busy_timeout={int((self._timeout if wait is None else wait) * 1000):d}")
+                return self._rewrite(connection)
             except self._driver.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY_CODES:
                     return False
                 raise
-        return not busy
+            finally:
+                connection.execute(f"PRAGMA busy_timeout={int(self._timeout * 1000):d}")
+                connection.execute("PRAGMA temp_store=MEMORY")
+
+    def _rewrite(self, connection: sqlite3.Connection) -> bool:
+        # The log first: while a reader keeps it, a rewriting would only make it longer by the whole file.
+        if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            return False
+        if self.cipher is None and os.path.getsize(str(self._path)) > _VACUUM_IN_MEMORY:
+            connection.execute("PRAGMA temp_store=FILE")
+        connection.execute("VACUUM")
+        return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file; 0 in memory."""
+        try:
+            return 0 if self._path is None else os.path.getsize(self._path)
+        except OSError:
+            return 0
 
     def copy(self, path: str) -> None:
         """Write what is committed now into a new file, under the same key, while others read and write."""

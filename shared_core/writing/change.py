@@ -240,7 +240,7 @@ class Writer:
             self._link(seq, source)
             return seq
         if item.id is None and olds:
-            item.id = ledger.new_id(self._now)
+            item.id = item.wish or ledger.new_id(self._now)
         if action is Action.MERGE:
             for old in reversed(olds):
                 self._take_in(item, self._item(seqs[old.id]), seqs[old.id])
@@ -323,6 +323,7 @@ class Writer:
         """Let a fact be replaced: kept, linked, dated, and told in its history."""
         given = {"seq": seq, "by": by, "until": until, "now": self._now, "revision": self._bump()}
         self._tx.run("supersede", given)
+        ledger.unfold(self._tx, self._scope, seq, self._now)
         self._tx.run("delete_questions_of", (seq,))
         self._audit(old.id, "superseded", {"by": by, "why": why, "until": instant(until).isoformat()})
         self._done.changed.add(seq)

@@ -31,6 +31,12 @@ class Intake:
     settings: Settings
     redactor: Redactor | None = None
 
+    def taken(self) -> dict[str, bytes] | None:
+        """What the tokens made so far stand for, to be written with their texts; None where there are none."""
+        taken = getattr(getattr(self.redactor, "put", None), "taken", None)
+        found: dict[str, bytes] | None = None if taken is None else taken()
+        return found
+
     # ------------------------------------------------------------------ single values
 
     def text(self, value: Any, *, blank: bool = False) -> str:
@@ -132,6 +138,7 @@ class Intake:
             item.valid_from = when if when is not None and when <= now else None
             self.freshen(item, now, expires_in)
         cut(item)
+        item.secrets = self.taken()
         return item
 
     def freshen(self, item: Draft, now: int, expires_in: timedelta | None = None) -> None:
@@ -152,8 +159,9 @@ class Intake:
         if message_id is not None:
             message_id = identifier(message_id, "message id", self.settings)
         body: dict[str, Any] = {}
-        if not isinstance(message.content, str) or message.content != text:
-            body["content"] = message.content if self.redactor is None else redacted(message.content, self.redactor)
+        content = message.content
+        if not isinstance(content, str) or (self.redactor is None and content != text):
+            body["content"] = content if self.redactor is None else redacted(content, self.redactor)
         if message.tool_calls:
             body["tool_calls"] = redacted(list(message.tool_calls), self.redactor)
         if message.tool_call_id is not None:
@@ -171,6 +179,7 @@ class Intake:
             body=_json(body) if body else None,
             created_at=None if message.created_at is None else micros(message.created_at),
         )
+        item.secrets = self.taken()
         cut(item)
         return item
 

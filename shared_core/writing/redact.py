@@ -2,15 +2,20 @@
 
 The default keeps everything. A `Redactor` is applied to every text, and to every string inside
 metadata, message content, tool calls and a framework's own dict; ids and keys are never touched.
+`writing.redaction` has the one that `settings.redaction` describes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from shared_core.ports import Redactor
+from shared_core.settings import Settings
 
 _NEVER = frozenset({"id", "tool_call_id", "type", "role", "session_id", "message_id"})
+
+_IDS = ("_id", "_ids", "Id", "ID", "uuid")  # other systems' ids, which have to be found again
 
 
 def redacted(value: Any, redactor: Redactor | None) -> Any:
@@ -24,7 +29,38 @@ def redacted(value: Any, redactor: Redactor | None) -> Any:
     if isinstance(value, str):
         return redactor(value)
     if isinstance(value, dict):
-        return {k: v if k in _NEVER and isinstance(v, str) else redacted(v, redactor) for k, v in value.items()}
+        under = getattr(redactor, "under", None)
+        return {key: _under(key, part, redactor, under) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(redacted(part, redactor) for part in value)
     return value
+
+
+def _under(key: Any, value: Any, redactor: Redactor, under: Callable[[str, str], str] | None) -> Any:
+    """The value of a key: an id stays, and what a key calls a password is one."""
+    if not isinstance(value, str) or not isinstance(key, str):
+        return redacted(value, redactor)
+    if key in _NEVER or key.endswith(_IDS):
+        return value
+    return redactor(value) if under is None else under(key, value)
+
+
+def redactor(settings: Settings) -> Redactor | None:
+    """The redactor of a memory, for texts that belong to nobody in particular: what is found gets a label.
+
+    None where nothing is to be redacted; the callable of `settings.redactor` alone where that is all.
+    Raises `MissingExtra` if phones are to be found and the extra 'redaction' is not installed, or the
+    vault is to be used without the extra 'encryption'.
+    """
+    chosen = settings.redaction
+    if chosen.mode == "off":
+        return settings.redactor
+    from shared_core.store import sealing
+    from shared_core.writing.redaction import phones
+    from shared_core.writing.redaction.policy import Redaction
+
+    if "phone" in chosen.kinds:
+        phones.ready()
+    if chosen.mode == "vault":
+        sealing.ready()
+    return Redaction(chosen.kinds, chosen.hook, settings.redactor)

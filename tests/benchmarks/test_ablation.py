@@ -118,7 +118,7 @@ def test_the_template_names_only_blocks_that_are_filled():
     assert "| meaning |" in weights()
 
 
-@pytest.mark.parametrize("name", ["locomo", "madial", "ablation", "publish", "scale"])
+@pytest.mark.parametrize("name", ["locomo", "madial", "ablation", "options", "publish", "scale"])
 def test_each_script_tells_what_it_takes(name, capsys, monkeypatch):
     import importlib
 
@@ -139,4 +139,37 @@ def test_the_page_of_a_small_run(sample, tmp_path, monkeypatch):
     assert "| twinmem |" in text
     assert "*Not measured in this run.*" in text
     assert "- LoCoMo: " in text
-    assert json.loads((tmp_path / "docs" / "recall" / "figures.json").read_text(encoding="utf-8"))["parts"]
+    folder = tmp_path / "docs" / "recall"
+    kept = json.loads((folder / "figures.json").read_text(encoding="utf-8"))["blocks"]
+    assert kept["locomo"]["figures"][0]["n"] > 0
+    assert "load of the machine" in text
+
+    # A second run measures another block and leaves the first as it was; a plot that nothing shows goes.
+    (folder / "old.png").write_bytes(b"")
+    monkeypatch.setattr(publish, "speed", lambda sizes, say: {"lines": [], "over": ["opening"], "load_average": [0.1]})
+    again = publish.run(sample, tmp_path, tmp_path / "docs" / "recall", only=["speed"], say=said.append)
+    text = again.read_text(encoding="utf-8")
+    assert "| twinmem |" in text
+    assert "over budget: opening" in text
+    assert not (folder / "old.png").exists()
+    assert publish.kept(folder)["locomo"] == kept["locomo"]
+    assert publish.run(sample, tmp_path, tmp_path / "docs" / "recall", only=[]).read_text(encoding="utf-8") == text
+
+
+def test_c1_c3_options_of_recall_are_measured_as_rows(sample):
+    import options
+
+    from shared_core.evaluation import embedders, reading
+
+    parts = {"LoCoMo": reading.read([sample], "locomo")[0]}
+    rows = options.run(parts, embedders.load("hashing"), ["mixes"])
+    assert next(iter(rows)) == options.PLAIN
+    assert len(rows) == 1 + len(options.MIXES)
+    shown = options.table(rows, "Mixes")
+    assert shown.columns[0] == "LoCoMo R@1"
+    assert options.each_person("What do Ann and Ben both like?") == ["What do Ann like?", "What do Ben like?"]
+    assert options.each_person("What does Ann like?") == []
+    assert options.blended(lambda query, texts: [0, 1, 2], 0.0)("q", ["a", "b", "c"]) == sorted(
+        options.blended(lambda query, texts: [0, 1, 2], 0.0)("q", ["a", "b", "c"]), reverse=True
+    )
+    assert options.overlap("green tea", ["tea", "green tea", "milk"]) == [0.5, 1.0, 0.0]

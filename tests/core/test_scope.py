@@ -402,7 +402,7 @@ def test_a_scope_without_a_name_is_refused(memory: AgentMemory, name: Any) -> No
         memory.scope(user=7)
 
 
-def test_scopes_see_nothing_of_each_other(memory: AgentMemory) -> None:
+def test_e2_scopes_see_nothing_of_each_other(memory: AgentMemory) -> None:
     scopes = [
         memory.scope(user=user, agent=agent)
         for user in ("alice", "bob", "Alice", "caf\u00e9", "cafe\u0301", "a%", "a_")
@@ -449,7 +449,7 @@ def test_an_id_that_can_not_exist_is_simply_not_there(scope: Scope, id: Any) -> 
 # ---------------------------------------------------------------------- erasing and history
 
 
-def test_history_tells_what_happened_and_of_an_erased_record_only_that(scope: Scope, clock: ManualClock) -> None:
+def test_e3_history_tells_what_happened_and_of_an_erased_record_only_that(scope: Scope, clock: ManualClock) -> None:
     clock.tick = timedelta(seconds=1)
     record = scope.add("harbour photo")
     scope.add("harbour photo")
@@ -466,6 +466,7 @@ def test_history_tells_what_happened_and_of_an_erased_record_only_that(scope: Sc
     assert not any(c.detail for c in erased)
 
 
+@pytest.mark.sqlite_only
 def test_r66_an_erased_text_is_in_no_file_and_the_others_are(path: Path) -> None:
     def everything() -> bytes:
         return b"".join(p.read_bytes() for p in path.parent.rglob("*") if p.is_file())
@@ -493,6 +494,7 @@ def test_r66_an_erased_text_is_in_no_file_and_the_others_are(path: Path) -> None
     assert b"CTRL-sentinel-1" in everything()
 
 
+@pytest.mark.sqlite_only
 def test_r66_forgetting_a_user_leaves_no_text_even_without_a_purge(path: Path) -> None:
     with AgentMemory.open(path, embedder="hashing") as memory:
         memory.scope(user="alice").add_many([f"ZXQ-sentinel-{n} " * 40 for n in range(200)])
@@ -727,7 +729,7 @@ def test_a_record_is_a_value_nobody_can_change_behind_the_memory(scope: Scope) -
 # ---------------------------------------------------------------------- accesses and stats
 
 
-def test_a_returned_hit_counts_as_an_access_and_nothing_else_changes(scope: Scope, clock: ManualClock) -> None:
+def test_b1_a_returned_hit_counts_as_an_access_and_nothing_else_changes(scope: Scope, clock: ManualClock) -> None:
     record = scope.add("tea with milk")
     other = scope.add("a red bike")
     clock.advance(hours=1)
@@ -741,7 +743,7 @@ def test_a_returned_hit_counts_as_an_access_and_nothing_else_changes(scope: Scop
     assert scope.get(other.id).accesses == 0
 
 
-def test_accesses_survive_closing_and_erasing_takes_them_along(path: Path) -> None:
+def test_b1_accesses_survive_closing_and_erasing_takes_them_along(path: Path) -> None:
     with AgentMemory.open(path, embedder="hashing") as memory:
         memory.scope(user="alice").add("tea", id="x")
         memory.scope(user="alice").search("tea")

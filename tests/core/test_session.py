@@ -247,7 +247,7 @@ class Interfering(FixedEmbedder):
 @pytest.mark.parametrize("verb", ["add_messages", "replace_messages"])
 def test_another_writer_between_looking_and_writing_loses_nothing(verb: str) -> None:
     embedder = Interfering(dimensions=8)
-    with AgentMemory.open(embedder=embedder) as memory:
+    with AgentMemory.open(embedder=embedder, settings={"facts": {"extract": False}}) as memory:
         chat = memory.scope(user="alice").session("s")
         chat.add_messages(turn(0))
         embedder.meanwhile = chat.clear

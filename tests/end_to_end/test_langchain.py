@@ -61,7 +61,7 @@ def system(prompt: list[dict[str, Any]]) -> str:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_second_conversation_remembers_the_first(server: Loopback, file: AgentMemory, way: str) -> None:
+async def test_f2_a_second_conversation_remembers_the_first(server: Loopback, file: AgentMemory, way: str) -> None:
     asking = agent(server, file)
     server.say("A nice city.")
     assert await say(asking, way, "I live in Lyon with my cat Minou") == "A nice city."

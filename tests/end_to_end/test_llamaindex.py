@@ -86,7 +86,7 @@ def of(memory: AgentMemory, **kwargs: Any) -> TwinmemMemory:
 
 @pytest.mark.parametrize("kind", ENGINES)
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_second_conversation_remembers_the_first(
+async def test_f3_a_second_conversation_remembers_the_first(
     server: Loopback, client: Any, file: AgentMemory, kind: str, way: str
 ) -> None:
     first = engine(kind, client, of(file))

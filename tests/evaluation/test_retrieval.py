@@ -128,7 +128,7 @@ def test_k_below_one_is_refused():
 
 
 def test_figures_of_one_question():
-    assert figures(RANKING, {"b", "e"}, (1, 2, 5)) == {"R@1": 0.0, "R@2": 0.5, "R@5": 1.0, "MRR": 0.5}
+    assert figures(RANKING, {"b", "e"}, (1, 2, 5)) == {"R@1": 0.0, "R@2": 0.5, "R@5": 1.0, "hit@5": 1.0, "MRR": 0.5}
 
 
 def test_aggregate_is_the_mean_over_questions():

@@ -45,7 +45,7 @@ def test_newest_first_by_hand(locomo_file: Path) -> None:
     # Evidence D1:2: nothing at 1, all at 5, rank 2. conv-y: D1:2 D1:1, evidence D1:2: all at 1.
     found = measure(read([locomo_file])[0], [NewestFirst()], [], budgets=())
     total = found.results["control: newest first"].total()
-    expected = {"n": 3, "R@1": 0.5, "R@5": 1.0, "R@10": 1.0, "R@25": 1.0, "R@50": 1.0, "MRR": 2.5 / 3}
+    expected = {"n": 3, "R@1": 0.5, "R@5": 1.0, "R@10": 1.0, "R@25": 1.0, "R@50": 1.0, "hit@5": 1.0, "MRR": 2.5 / 3}
     assert total == pytest.approx(expected)
     groups = found.results["control: newest first"].by_group()
     assert {name: row["R@1"] for name, row in groups.items()} == {"conv-x": 0.25, "conv-y": 1.0}
@@ -74,7 +74,7 @@ def test_by_turn_and_by_session(longmemeval_file: Path) -> None:
     found = measure(read([longmemeval_file])[0], [system], [], budgets=())
     assert found.levels == ["turns", "sessions"]
     assert found.results[OURS].total("turns")["MRR"] == pytest.approx(1 / 3)
-    assert found.results[OURS].total("sessions") == pytest.approx({"n": 2, "R@1": 0, "R@5": 1, "R@10": 1, "MRR": 1 / 3})
+    assert found.results[OURS].total("sessions") == pytest.approx({"n": 2, "R@1": 0, "R@5": 1, "R@10": 1, "hit@5": 1, "MRR": 1 / 3})
     titles = [table.title for table in tables(found)]
     assert any("by sessions" in title for title in titles)
 

@@ -25,7 +25,8 @@ CHATGPT = {
     "current_node": "a",
 }
 LOCOMO = {"qa": [], "conversation": {"session_1": [{"speaker": "A", "text": "你好 👋"}]}, "sample_id": "s"}
-EACH = {"openai": OPENAI, "langchain": LANGCHAIN, "chatgpt": CHATGPT, "locomo": LOCOMO}
+LLAMAINDEX = {"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "你好 👋"}]}
+EACH = {"openai": OPENAI, "langchain": LANGCHAIN, "chatgpt": CHATGPT, "locomo": LOCOMO, "llamaindex": LLAMAINDEX}
 
 
 def everything(path: Path, format: str | None = None) -> list[str]:
@@ -88,7 +89,7 @@ def test_an_unknown_format_is_refused_at_once_with_the_list_of_formats(write):
 
 
 def test_a_list_without_conversations_is_empty_when_its_format_is_given(write):
-    assert [everything(write("x.json", []), format) for format in FORMATS] == [[], [], [], []]
+    assert [everything(write("x.json", []), format) for format in FORMATS] == [[] for _ in FORMATS]
 
 
 @pytest.mark.parametrize(
@@ -339,6 +340,17 @@ def assert_only_refuses(path: Path, format: str) -> None:
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 RICH: dict[str, Any] = {
+    "llamaindex": [
+        {
+            "role": "assistant",
+            "additional_kwargs": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}], "name": "n"},
+            "blocks": [
+                {"block_type": "text", "text": "hi"},
+                {"block_type": "image", "url": "x"},
+                {"block_type": "tool_call", "tool_call_id": "c", "tool_name": "f", "tool_kwargs": {"a": 1}},
+            ],
+        }
+    ],
     "openai": [
         {
             "id": "c",

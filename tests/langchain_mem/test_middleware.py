@@ -521,3 +521,18 @@ async def test_the_loop_keeps_ticking(memory: AgentMemory) -> None:
     await task
     assert len(gaps) > 10
     assert max(gaps) < 0.15
+
+
+# ---------------------------------------------------------------------- what an answer had
+
+
+@pytest.mark.parametrize("name", ["invoke", "ainvoke"])
+async def test_c6_an_answer_is_traced_to_the_memories_it_had(memory: AgentMemory, name: str) -> None:
+    known = memory.scope(user="alice").add("Lyon has two rivers")
+    agent = create_agent(Scripted(), middleware=[TwinmemMiddleware(memory, user="alice")], checkpointer=InMemorySaver())
+    given = {"messages": [HumanMessage("How many rivers has Lyon?", id="q")]}
+    configured = {"configurable": {"thread_id": "t"}}
+    result = agent.invoke(given, configured) if name == "invoke" else await agent.ainvoke(given, configured)
+    chat = memory.scope(user="alice").session("t")
+    assert [hit.record.id for hit in chat.trace(result["messages"][-1].id)] == [known.id]
+    assert chat.trace("q") == []

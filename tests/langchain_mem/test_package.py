@@ -22,7 +22,9 @@ NAMES = [
     "TwinmemSummarizer",
     "TwinmemVectorStore",
     "as_embedder",
+    "as_expander",
     "as_llm",
+    "as_reranker",
     "create_memory_tools",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import inspect
 import json
@@ -13,7 +14,7 @@ from li_scripted import ScriptedLLM, call, called
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context, Event, JsonSerializer
+from llama_index.core.workflow import Context, Event, HumanResponseEvent, InputRequiredEvent, JsonSerializer
 from llama_index.core.workflow import JsonPickleSerializer as PickleSerializer
 from workflows.errors import WorkflowRuntimeError
 
@@ -202,6 +203,7 @@ async def test_li_fact_3_and_issue_9_edit_state_in_a_tool_does_not_fork_the_memo
             state["state"] = {"note": what}
         return "noted"
 
+    note.__annotations__["ctx"] = Context  # by which the tool is given it
     given: dict[str, Any] = {"address": path} if where == "file" else {"memory": core}
     memory = TwinmemMemory.from_defaults(user="alice", **given)
     llm = ScriptedLLM(call("note", what="x"), "done", "again")
@@ -209,6 +211,7 @@ async def test_li_fact_3_and_issue_9_edit_state_in_a_tool_does_not_fork_the_memo
     context = Context(agent)
     await say(agent, "u1", memory, ctx=context)
     assert [m.role.value for m in memory.get_all()] == ["user", "assistant", "tool", "assistant"]
+    assert memory.get_all()[2].content == "noted"
     await say(agent, "u2", ctx=context)
     assert len(memory.get_all()) == 6
 
@@ -278,6 +281,39 @@ async def test_li_fact_9_a_cancelled_run_leaves_the_question(core: AgentMemory) 
         await handler
     assert texts(memory) == ["first"]
     assert await say(agent, "second", memory) == "back"
+
+
+@pytest.mark.parametrize("serializer", [JsonSerializer(), PickleSerializer()], ids=["json", "pickle"])
+async def test_li_4_a_run_that_waits_for_a_human_is_stopped_stored_and_resumed(path: str, serializer: Any) -> None:
+    async def book(ctx: Context, trip: str) -> str:
+        """Book a trip once somebody has agreed to it."""
+        asked = InputRequiredEvent(prefix="Sure?")
+        response = await ctx.wait_for_event(HumanResponseEvent, waiter_id="sure", waiter_event=asked)
+        return f"{trip} is booked: {response.response}"
+
+    book.__annotations__["ctx"] = Context  # by which the tool is given it
+    memory = TwinmemMemory.from_defaults(address=path, user="alice")
+    memory.put(ChatMessage(role="user", content="I live in Lyon"))
+    memory.put(ChatMessage(role="assistant", content="Noted"))
+    llm = ScriptedLLM(call("book", trip="Rome"), "Have fun")
+    agent = FunctionAgent(llm=llm, tools=[FunctionTool.from_defaults(async_fn=book)])
+    handler = agent.run(user_msg="Book Rome", memory=memory, ctx=Context(agent))
+    async for event in handler.stream_events():
+        if isinstance(event, InputRequiredEvent):
+            stored = json.loads(json.dumps(handler.ctx.to_dict(serializer=serializer)))
+            await handler.cancel_run()
+            break
+    with contextlib.suppress(Exception):
+        await asyncio.wait_for(handler, 10)
+    assert texts(memory) == ["I live in Lyon", "Noted", "Book Rome"]
+
+    resumed = agent.run(ctx=Context.from_dict(agent, stored, serializer=serializer))
+    resumed.ctx.send_event(HumanResponseEvent(response="yes"))
+    assert str(await asyncio.wait_for(resumed, 10)) == "Have fun"
+    assert texts(memory)[:3] == ["I live in Lyon", "Noted", "Book Rome"]
+    assert "Rome is booked: yes" in str(texts(memory)[4])
+    assert texts(memory)[-1] == "Have fun"
+    assert len(texts(memory)) == 6
 
 
 async def test_li_fact_6_a_state_prompt_is_not_written_into_the_stored_message(core: AgentMemory) -> None:

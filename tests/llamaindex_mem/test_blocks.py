@@ -16,7 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import BaseMemoryBlock, FactExtractionMemoryBlock, InsertMethod, Memory
 
-from llamaindex_mem import AsyncTwinmemChatStore, TwinmemFactBlock, TwinmemRecallBlock
+from llamaindex_mem import AsyncTwinmemChatStore, TwinmemFactBlock, TwinmemGraphBlock, TwinmemRecallBlock
 from shared_core import AgentMemory, Settings, TwinmemError
 from shared_core.short_term import tokens
 
@@ -56,7 +56,7 @@ async def whole(memory: Memory, input: Any = None) -> str:
 
 
 async def test_li_13_a_block_is_one_and_refuses_a_missing_user(core: AgentMemory) -> None:
-    for block in (TwinmemRecallBlock, TwinmemFactBlock):
+    for block in (TwinmemRecallBlock, TwinmemFactBlock, TwinmemGraphBlock):
         assert isinstance(block(memory=core, user="alice"), BaseMemoryBlock)
         with pytest.raises(TwinmemError, match="user"):
             block(memory=core)
@@ -258,3 +258,59 @@ def test_a_block_is_copied_and_pickled_as_a_handle(path: str) -> None:
         assert (twin.user, twin.k, twin.name, twin.scope.user) == ("alice", 3, "mine", "alice")
         assert twin._handle.memory is block._handle.memory
     assert json.loads(block.model_dump_json())["user"] == "alice"
+
+
+# ---------------------------------------------------------------------- the knowledge graph
+
+
+def told_of(core: AgentMemory) -> None:
+    graph = core.scope(user="alice").graph
+    for triple in (("Ann Lee", "works at", "ACME"), ("Bob", "likes", "tea"), ("张伟", "住在", "杭州")):
+        graph.add(*triple)
+    graph.alias("Ann Lee", "the boss")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("Where does the boss work?", "Ann Lee works at ACME"), ("张伟住在哪里？", "张伟 住在 杭州"), ("Does BOB like coffee?", "Bob likes tea")],
+)  # fmt: skip
+async def test_li_13_the_graph_block_tells_of_whoever_is_named(
+    core: AgentMemory, llama_memory: Any, asked: str, told: str
+) -> None:
+    told_of(core)
+    llm = ScriptedLLM("ok")
+    memory = llama_memory("monday", TwinmemGraphBlock(memory=core, user="alice"))
+    await SimpleChatEngine.from_defaults(llm=llm, memory=memory).achat(asked)
+    assert "<knowledge>" in llm.told()
+    assert llm.told().count(told) == 1
+    assert llm.told().count("\n- ") == 1 + told.startswith("Ann")  # her other name is told too
+    assert stored(core, "monday") == []  # not answered yet when it was shown
+    await SimpleChatEngine.from_defaults(llm=llm, memory=memory).achat("thanks")
+    assert stored(core, "monday")[0] == asked
+
+
+async def test_li_13_the_graph_block_puts_the_newest_question_first(core: AgentMemory) -> None:
+    told_of(core)
+    block = TwinmemGraphBlock(memory=core, user="alice", k=1)
+    talk = [user("How is Bob?"), answer("Bob is fine, so is 张伟"), user("And Ann Lee?")]
+    assert await block.aget(talk) == "- Ann Lee (also the boss)\n- Ann Lee works at ACME"
+    block = TwinmemGraphBlock(memory=core, user="alice")
+    assert (await block.aget(talk)).splitlines()[2:] == ["- Bob likes tea", "- 张伟 住在 杭州"]
+    assert await block.aget([user("the weather?")]) == await block.aget([]) == await block.aget() == ""
+    assert await TwinmemGraphBlock(memory=core, user="bob").aget(talk) == ""
+
+
+async def test_li_issue_4_the_graph_block_over_the_budget_gives_up_its_last_lines_only(core: AgentMemory) -> None:
+    told_of(core)
+    block = TwinmemGraphBlock(memory=core, user="alice")
+    whole_text = await block.aget([user("Bob and 张伟")])
+    assert whole_text == "- Bob likes tea\n- 张伟 住在 杭州"
+    assert await block.atruncate(whole_text, 2) == "- Bob likes tea"
+    assert await block.atruncate(whole_text, 1_000) is None
+    assert await block.atruncate("", 5) is None
+
+
+async def test_li_13_the_graph_block_learns_from_what_it_is_shown(core: AgentMemory) -> None:
+    block = TwinmemGraphBlock(memory=core, user="alice")
+    await block.aget([user("Caroline adopted a cat"), answer("How nice")])
+    assert await block.aget([user("What did Caroline adopt?")]) == "- Caroline owns cat (confidence 0.8)"

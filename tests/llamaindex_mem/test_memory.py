@@ -728,3 +728,15 @@ def test_a_chinese_question_finds_its_memory(core: AgentMemory) -> None:
     later.put(user("我住在哪里？"))
     assert "我住在里昂" in whole(later.get())
     assert "相关记忆" in whole(later.get())
+
+
+def test_c6_an_answer_is_traced_to_the_memories_that_get_gave(core: AgentMemory) -> None:
+    known = core.scope(user="alice").add("Lyon has two rivers")
+    memory = TwinmemMemory.from_defaults(memory=core, user="alice", session_id="t")
+    memory.put(user("How many rivers has Lyon?"))
+    assert "two rivers" in whole(memory.get())
+    memory.put(ChatMessage(role="assistant", content="Two."))
+    chat = core.scope(user="alice").session("t")
+    asked, answered = chat.messages()
+    assert [hit.record.id for hit in chat.trace(str(answered.id))] == [known.id]
+    assert chat.trace(str(asked.id)) == []

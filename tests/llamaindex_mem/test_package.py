@@ -17,9 +17,12 @@ PATHS = {
     "AsyncTwinmemChatStore": "llamaindex_mem.async_chat_store",
     "TwinmemChatStore": "llamaindex_mem.chat_store",
     "TwinmemFactBlock": "llamaindex_mem.blocks",
+    "TwinmemGraphBlock": "llamaindex_mem.blocks",
     "TwinmemMemory": "llamaindex_mem.memory",
+    "TwinmemPropertyGraphStore": "llamaindex_mem.graph_store",
     "TwinmemRecallBlock": "llamaindex_mem.blocks",
     "TwinmemRetriever": "llamaindex_mem.retriever",
+    "TwinmemTaskBlock": "llamaindex_mem.blocks",
     "TwinmemToolSpec": "llamaindex_mem.tools",
     "TwinmemVectorStore": "llamaindex_mem.vector_store",
 }
@@ -42,7 +45,7 @@ def test_li_2_the_paths_that_stored_contexts_name_never_move() -> None:
 
 def test_all_is_sorted_and_everything_in_it_is_there() -> None:
     assert sorted(llamaindex_mem.__all__) == llamaindex_mem.__all__ == dir(llamaindex_mem)
-    assert set(PATHS) | {"as_embedder", "as_llm"} == set(llamaindex_mem.__all__)
+    assert set(PATHS) | {"as_embedder", "as_expander", "as_llm", "as_reranker"} == set(llamaindex_mem.__all__)
     for name in llamaindex_mem.__all__:
         assert getattr(llamaindex_mem, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute"):

@@ -135,6 +135,49 @@ def test_b4_a_changed_text_takes_back_what_the_old_one_said(scope: Scope) -> Non
     assert told(scope) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "changed", "other", "said", "by_hand"),
+    [
+        ("Ann lives in Lyon", "Ann lives in Lyon, France", "Ann moved to Rome", ("Ann", "lives in", "Lyon"), ("Ann", "knows", "Bob")),
+        ("张伟住在杭州", "张伟住在杭州西湖区", "张伟搬到上海了", ("张伟", "住在", "杭州"), ("张伟", "认识", "李雷")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("with_triple", [True, False])
+def test_b4_what_was_added_by_hand_outlives_a_change_of_the_text(
+    scope: Scope, text: str, changed: str, other: str, said: tuple[str, str, str], by_hand: tuple[str, str, str],
+    with_triple: bool,
+) -> None:  # fmt: skip
+    record = scope.add(text, triple=said if with_triple else None)
+    if not with_triple:
+        scope.graph.add(*said, source=record.id)
+    scope.graph.add(*by_hand, source=record.id, attributes={"since": 2020})
+    scope.graph.alias(by_hand[2], "Robert", source=record.id)
+    scope.graph.describe(by_hand[0], type="engineer", source=record.id)
+    scope.update(record.id, changed)
+    assert told(scope) == sorted([" ".join(said), " ".join(by_hand)])
+    scope.update(record.id, other, **({"triple": None} if with_triple else {}))
+    assert told(scope) == [" ".join(by_hand)]
+    [relation] = scope.graph.relations()
+    assert (relation.source, relation.attributes) == (record.id, {"since": 2020})
+    person, friend = scope.graph.entity(by_hand[0]), scope.graph.entity("Robert")
+    assert person is not None
+    assert friend is not None
+    assert (person.type, friend.name) == ("engineer", by_hand[2])
+    scope.delete(record.id)
+    assert scope.graph.entities() == []
+
+
+def test_b5_names_and_types_go_with_the_words_that_told_them(scope: Scope) -> None:
+    record = scope.add("The boss is Ann, a chemist")
+    scope.graph.add("Ann", "likes", "tea")
+    scope.graph.alias("Ann", "the boss", source=record.id)
+    scope.graph.describe("Ann", type="chemist", attributes={"age": 40}, source=record.id)
+    scope.update(record.id, "Bob is the boss")
+    ann = scope.graph.entity("Ann")
+    assert ann is not None
+    assert (ann.aliases, ann.type, ann.attributes) == ((), None, {})
+
+
 def test_b4_delete_all_and_forget_take_the_whole_graph_and_count_it(memory: AgentMemory) -> None:
     for verb in ("delete_all", "forget"):
         scope, other = memory.scope(user="alice"), memory.scope(user="bob")

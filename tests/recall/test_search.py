@@ -412,7 +412,7 @@ def test_as_of_shows_what_was_known_then(scope: Scope, clock: Any) -> None:
     assert ids(scope, "tea", as_of=then.replace(year=2020)) == []
 
 
-def test_the_bundled_embedder_finds_by_meaning_in_both_languages() -> None:
+def test_b1_the_bundled_embedder_finds_by_meaning_in_both_languages() -> None:
     with AgentMemory.open() as memory:
         scope = memory.scope(user="alice")
         scope.add_many(["I moved to Lyon in May", "My dog is called Biscuit", "我的生日是三月八号", "她在医院工作"])

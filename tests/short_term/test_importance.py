@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared_core.settings import Importance
-from shared_core.short_term.importance import Retention, retention, weigh
+from shared_core.short_term.importance import Retention, hold, retention, weigh
 from shared_core.values import Message
 
 
@@ -138,3 +138,28 @@ def test_a3_results_calls_and_pictures_are_never_small_talk() -> None:
 def test_a3_system_messages_go_last() -> None:
     assert retention(say("ok", "system")) is Retention.INSTRUCTION
     assert Retention.SMALL_TALK < Retention.TALK < Retention.INSTRUCTION
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("Never use more than three tables", "user"), ("The total must stay under 40 euros", "user"),
+        ("不要超过三张表", "user"), ("总额必须在40元以内", "user"), ("done", "tool"), ("", "tool"),
+        ("The build passed.", "assistant"), ("构建通过了。", "assistant"),
+    ],
+)  # fmt: skip
+def test_a3_what_binds_and_what_was_achieved_weighs_more_than_idle_talk(text: str, role: str) -> None:
+    kept = hold(say(text, role))
+    assert kept == (max(0.8, weigh(say(text, role))) if text else 0.5)
+    assert hold(say(text, role), Importance(retained=0.0)) == weigh(say(text, role))
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("The sea was calm", "user"), ("海面很平静", "user"), ("Must it be blue?", "user"), ("必须是蓝色吗？", "user"),
+        ("You should never worry", "assistant"), ("Has the build passed?", "assistant"), ("The build passed.", "user"),
+    ],
+)  # fmt: skip
+def test_a3_questions_advice_and_hearsay_bind_nobody(text: str, role: str) -> None:
+    assert hold(say(text, role)) == weigh(say(text, role))

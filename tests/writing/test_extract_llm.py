@@ -84,7 +84,7 @@ def test_r22_a_lone_surrogate_is_replaced() -> None:
     assert fact.text == "I like tea \ufffd"
 
 
-def test_missing_and_odd_values_have_defaults() -> None:
+def test_d2_missing_and_odd_values_have_defaults() -> None:
     item = {
         "object": "Kyoto",
         "predicate": "Lives In",
@@ -100,7 +100,7 @@ def test_missing_and_odd_values_have_defaults() -> None:
     assert fact.text == "Ann lives in Kyoto"
 
 
-def test_plain_sentences_are_kept_as_notes() -> None:
+def test_d2_plain_sentences_are_kept_as_notes() -> None:
     (fact,) = parse('{"facts": ["Likes oolong tea"]}')
     assert (fact.predicate, fact.text) == ("noted", "Likes oolong tea")
 
@@ -111,7 +111,7 @@ def test_r21_braces_reach_the_model_as_they_are(text: str) -> None:
     assert json.loads(asked.strip().splitlines()[-1])["message"] == text
 
 
-def test_the_prompt_speaks_the_messages_language() -> None:
+def test_d2_the_prompt_speaks_the_messages_language() -> None:
     assert "长期记忆" in prompt(Message(role="user", content="我搬家了"), at=AT)
     english = prompt(
         Message(role="user", content="I moved"), at=AT, speaker="Ann", previous=Message(role="assistant", content="Hi?")

@@ -45,11 +45,11 @@ def triples(text: str, speaker: str | None = None, **fields: Any) -> list[tuple[
         ("i live in paris and i work at google", [("user", "lives_in", "Paris", True), ("user", "works_at", "Google", True)]),
     ],
 )  # fmt: skip
-def test_who_and_what(text: str, wanted: list[tuple[str, str, str, bool]]) -> None:
+def test_d2_who_and_what(text: str, wanted: list[tuple[str, str, str, bool]]) -> None:
     assert triples(text) == wanted
 
 
-def test_a_named_speaker_is_the_subject_and_stands_in_the_text() -> None:
+def test_d2_a_named_speaker_is_the_subject_and_stands_in_the_text() -> None:
     (fact,) = told("I adopted a cat last week!", "Caroline")
     assert (fact.subject, fact.object) == ("Caroline", "cat")
     assert fact.text == "Caroline adopted a cat last week"
@@ -96,7 +96,7 @@ def test_r50_a_fact_may_leave_its_subject_out(text: str, object_: str) -> None:
         ("我把车卖了", "owns", "车"),
     ],
 )
-def test_a_release_ends_the_state(text: str, predicate: str, object_: str) -> None:
+def test_d2_a_release_ends_the_state(text: str, predicate: str, object_: str) -> None:
     (fact,) = told(text)
     assert (fact.predicate, fact.object, fact.polarity, fact.ended) == (predicate, object_, False, True)
 
@@ -129,7 +129,7 @@ def test_no_negation_out_of_other_words(text: str) -> None:
     assert [fact.polarity for fact in told(text)] == [True]
 
 
-def test_a_correction_within_a_message() -> None:
+def test_d2_a_correction_within_a_message() -> None:
     assert triples("I don't live in Paris, I live in Lille") == [
         ("user", "lives_in", "Paris", False), ("user", "lives_in", "Lille", True)]  # fmt: skip
     assert triples("My favourite colour is no longer blue, it's green") == [
@@ -147,7 +147,7 @@ def test_a_correction_within_a_message() -> None:
         ("我住在杭州", "不对，是宁波，不是杭州", ("user", "lives_in", "宁波", True)),
     ],
 )
-def test_a_correction_of_the_message_before(before: str, text: str, wanted: tuple[str, str, str, bool]) -> None:
+def test_d2_a_correction_of_the_message_before(before: str, text: str, wanted: tuple[str, str, str, bool]) -> None:
     assert triples(text, previous=Message(role="user", content=before)) == [wanted]
     assert triples(text) == []
 
@@ -160,7 +160,7 @@ def test_a_correction_of_the_message_before(before: str, text: str, wanted: tupl
         ("你住在哪里？", "苏州", ("user", "lives_in", "苏州", True)),
     ],
 )
-def test_a_short_answer_is_understood_by_its_question(
+def test_d2_a_short_answer_is_understood_by_its_question(
     question: str, answer: str, wanted: tuple[str, str, str, bool]
 ) -> None:
     assert triples(answer, previous=Message(role="assistant", content=question)) == [wanted]
@@ -194,11 +194,11 @@ def test_r30_what_the_assistant_says_is_no_fact(role: str) -> None:
         "I have a sister who wants to move to Rome, maybe",
     ],
 )
-def test_nothing_out_of_code_quotations_recalled_text_and_hypotheses(text: str) -> None:
+def test_d2_nothing_out_of_code_quotations_recalled_text_and_hypotheses(text: str) -> None:
     assert [fact for fact in told(text) if "Rome" in fact.object or "罗马" in fact.object] == []
 
 
-def test_what_was_recalled_into_a_prompt_is_not_new() -> None:
+def test_d1_what_was_recalled_into_a_prompt_is_not_new() -> None:
     from shared_core.context import FENCE
 
     start, end = FENCE
@@ -221,6 +221,19 @@ def test_d1_an_explicit_wish_always_stores(text: str, object_: str) -> None:
     assert fact.importance > 0.6
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("note about the deploy: use port 80", "note about the deploy: use port 80"), ("Remember about my bike", "Remember about my bike"),
+     ("Please make a note on the gate: code 4711", "make a note on the gate: code 4711"),
+     ("Remember to water the plants", "Remember to water the plants"), ("Note to self: buy milk", "buy milk"),
+     ("Take a note: gate code 4711", "gate code 4711"), ("Note: gate code 4711", "gate code 4711"),
+     ("备注：门禁密码4711", "门禁密码4711"), ("记住关于护照的事：2027年到期", "关于护照的事：2027年到期")],
+)  # fmt: skip
+def test_d1_what_is_kept_of_an_explicit_wish_can_be_read_alone(text: str, kept: str) -> None:
+    (fact,) = told(text)
+    assert (fact.predicate, fact.object, fact.text, fact.explicit) == ("noted", kept, kept, True)
+
+
 def test_d1_an_explicit_wish_is_read_as_the_fact_it_tells() -> None:
     (fact,) = told("Remember that I'm allergic to bees")
     assert (fact.predicate, fact.object, fact.explicit) == ("allergic_to", "bees", True)
@@ -237,12 +250,12 @@ def test_remembering_is_no_wish(text: str) -> None:
     ("text", "polarity"), [("Always answer in Chinese.", True), ("以后用中文回答我。", True), ("Don't use emojis in your replies.", False),
                            ("以后请不要用表情符号。", False)],
 )  # fmt: skip
-def test_how_to_be_answered_is_a_rule(text: str, polarity: bool) -> None:
+def test_d2_how_to_be_answered_is_a_rule(text: str, polarity: bool) -> None:
     (fact,) = told(text)
     assert (fact.subject, fact.predicate, fact.polarity, fact.type) == ("assistant", "should", polarity, LEARNED_RULE)
 
 
-def test_types() -> None:
+def test_d2_types_are_told_from_what_is_said() -> None:
     assert told("I'm working on Project Falcon")[0].type == PROJECT_CONTEXT
     assert told("Kafka is a message queue")[0].type == PROJECT_CONTEXT
     assert told("RabbitMQ是一种消息队列")[0].type == PROJECT_CONTEXT
@@ -280,7 +293,7 @@ def test_yesterday_is_a_day_of_the_authors_zone() -> None:
     assert fact.when.tzinfo is UTC
 
 
-def test_a_plan_with_a_date_is_an_event_and_one_without_is_nothing() -> None:
+def test_d2_a_plan_with_a_date_is_an_event_and_one_without_is_nothing() -> None:
     (plan,) = told("We're getting married on 5 October")
     assert plan.planned
     assert plan.when == datetime(2024, 10, 5, 12, tzinfo=UTC)

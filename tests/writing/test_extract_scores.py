@@ -97,7 +97,7 @@ def _figures(total: Score) -> str:
 
 
 @pytest.mark.parametrize("language", ["english", "chinese"])
-def test_the_half_the_rules_were_tuned_on(language: str) -> None:
+def test_d2_the_half_the_rules_were_tuned_on(language: str) -> None:
     """A user would get wrong facts about themselves, or too few."""
     tuned, _ = halves(load(language))
     total = score(tuned, extract)
@@ -106,7 +106,7 @@ def test_the_half_the_rules_were_tuned_on(language: str) -> None:
 
 
 @pytest.mark.parametrize(("language", "precision", "recall"), [("english", 0.99, 0.97), ("chinese", 0.97, 0.94)])
-def test_the_half_that_was_held_out(language: str, precision: float, recall: float) -> None:
+def test_d2_the_half_that_was_held_out(language: str, precision: float, recall: float) -> None:
     """What was scored once, at the end (the issue asks for .90 and .60); the sentences of this half were never looked at while tuning."""
     _, held_out = halves(load(language))
     total = score(held_out, extract)

@@ -264,8 +264,8 @@ CREATE TABLE trace (
 ) WITHOUT ROWID;
 CREATE INDEX trace_record ON trace (record);
 
--- What was moved to cold storage, and where it lies (B8). `state`: kept; writing, while its file is made;
--- stale, if its file holds what was erased since; gone, if the file has still to be deleted.
+-- What was moved to cold storage, and where it lies (B8). `state`: kept; writing, while its file is made; stopped, if
+-- something was erased meanwhile; stale, if its file holds what was erased since; gone, if it has still to be deleted.
 CREATE TABLE archive (
     id TEXT PRIMARY KEY,
     scope INTEGER NOT NULL,
@@ -284,6 +284,7 @@ CREATE TABLE cold (
     archive TEXT NOT NULL,
     hashes BLOB NOT NULL,         -- 32 bytes each
     told TEXT,                    -- JSON: what it told the graph, and is kept there as told directly meanwhile
+    tokens TEXT,                  -- the tokens of the vault that it mentions
     PRIMARY KEY (scope, record, archive)
 ) WITHOUT ROWID;
 CREATE INDEX cold_archive ON cold (archive);

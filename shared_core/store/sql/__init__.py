@@ -15,8 +15,9 @@ _RECORD = """
     r.seq, r.id, r.kind, r.type, r.text, r.subject, r.predicate, r.object, r.polarity, r.entities, r.source,
     r.importance, r.confidence, r.metadata, r.event_time, r.expires_at, r.pinned, s.name, r.message_id, r.role, r.name,
     r.status, r.seen, a.count, a.last_at, r.supersedes, r.superseded_by, r.valid_from, r.valid_until, r.created_at,
-    r.updated_at, r.confirmed_at
-FROM record r LEFT JOIN session s ON s.id = r.session LEFT JOIN access a ON a.record = r.seq"""
+    r.updated_at, r.confirmed_at, o.user, o.agent
+FROM record r LEFT JOIN scope o ON o.id = r.scope LEFT JOIN session s ON s.id = r.session
+LEFT JOIN access a ON a.record = r.seq"""
 
 
 @cache

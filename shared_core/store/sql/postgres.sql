@@ -13,6 +13,11 @@ SELECT setval('scope_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM scope), fals
     setval('pending_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM pending), false),
     setval('entity_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM entity), false),
     setval('relation_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM relation), false);
+-- name: owners_by_table
+SELECT seq, scope, id FROM record;
+-- name: mark_erased
+-- The server reclaims pages by itself, and one row that every deletion writes would make them queue.
+SELECT 1;
 -- name: lock_embedders
 SELECT pg_advisory_xact_lock(hashtext('twinmem embedders'), hashtext(current_schema()));
 -- name: add_access

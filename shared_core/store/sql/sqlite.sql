@@ -4,6 +4,11 @@ SELECT value FROM meta WHERE key = :key;
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 -- name: add_meta
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO NOTHING;
+-- name: mark_erased
+-- What was erased is still in free parts of the file, until it is rewritten.
+INSERT INTO meta (key, value) VALUES ('erased', :mark) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+-- name: clear_mark
+DELETE FROM meta WHERE key = 'erased' AND value = :mark;
 
 -- name: find_scope
 SELECT id, revision FROM scope WHERE user = :user AND agent = :agent;
@@ -99,14 +104,18 @@ SELECT name FROM session s WHERE s.scope = :scope AND NOT (
     EXISTS (SELECT 1 FROM archive a WHERE a.scope = s.scope AND a.session = s.name AND a.state IN ('kept', 'stale'))
     AND NOT EXISTS (SELECT 1 FROM record r WHERE r.session = s.id AND r.kind = 'turn'))
 ORDER BY s.id;
+-- name: session_sizes
+SELECT s.name, count(r.seq), min(r.created_at), max(r.created_at)
+FROM session s LEFT JOIN record r ON r.session = s.id AND r.kind = 'turn' WHERE s.scope = :scope GROUP BY s.id, s.name;
 -- name: last_position
 SELECT coalesce(max(position), 0) FROM record WHERE session = :session;
 -- name: session_messages
+-- A turn of another scope than its session's is a damaged row: it is shown to nobody, and `check` names it.
 SELECT seq, message_id, role, name, text, body, created_at, id FROM record
-WHERE session = :session AND kind = 'turn' ORDER BY position;
+WHERE session = :session AND kind = 'turn' AND scope = (SELECT n.scope FROM session n WHERE n.id = :session) ORDER BY position;
 -- name: last_messages
 SELECT seq, message_id, role, name, text, body, created_at, id FROM record
-WHERE session = :session AND kind = 'turn' ORDER BY position DESC LIMIT :last;
+WHERE session = :session AND kind = 'turn' AND scope = (SELECT n.scope FROM session n WHERE n.id = :session) ORDER BY position DESC LIMIT :last;
 -- name: session_head
 SELECT seq, message_id, role, name, text, body, created_at, id FROM record
 WHERE session = :session AND kind = 'turn' AND role = 'system' AND position < coalesce((
@@ -155,6 +164,33 @@ SELECT {record} WHERE r.scope = :scope AND r.id = :id;
 SELECT {record} WHERE r.seq IN (SELECT value FROM json_each(:seqs));
 -- name: scope_records
 SELECT {record} WHERE r.scope = :scope ORDER BY r.seq;
+-- name: unexpired_records
+SELECT {record} WHERE r.scope = :scope AND (r.expires_at IS NULL OR r.expires_at > :now);
+-- name: listed_rows
+-- What filters and orders look at, without texts and JSON; the order is that of store/listing.py.
+SELECT r.seq, r.id, r.kind, r.type, r.source, s.name, r.importance, r.confidence, r.status, r.seen, r.pinned, r.role,
+    r.event_time, r.expires_at, r.created_at, r.updated_at
+FROM record r LEFT JOIN session s ON s.id = r.session
+WHERE r.scope = :scope AND (r.expires_at IS NULL OR r.expires_at > :now);
+-- name: listed_values
+-- The value that a page of active records is ordered by; `sign` -1 turns the order round, NULL comes last in both.
+SELECT seq, value FROM (SELECT seq, id, kind, :sign * CASE :by WHEN 'created_at' THEN created_at
+        WHEN 'updated_at' THEN updated_at WHEN 'event_time' THEN event_time WHEN 'importance' THEN importance
+        WHEN 'confidence' THEN confidence ELSE seen END AS value
+    FROM record
+    WHERE scope = :scope AND status = 'active' AND (expires_at IS NULL OR expires_at > :now)) listed
+WHERE id = :id AND :kinds LIKE '%,' || kind || ',%';
+-- name: listed_page
+SELECT seq FROM (SELECT seq, kind, :sign * CASE :by WHEN 'created_at' THEN created_at
+        WHEN 'updated_at' THEN updated_at WHEN 'event_time' THEN event_time WHEN 'importance' THEN importance
+        WHEN 'confidence' THEN confidence ELSE seen END AS value
+    FROM record
+    WHERE scope = :scope AND status = 'active' AND (expires_at IS NULL OR expires_at > :now)) listed
+WHERE :kinds LIKE '%,' || kind || ',%' AND (value > :value OR (value = :value AND seq > :seq)
+    OR (value IS NULL AND (:missing = 0 OR seq > :seq)))
+ORDER BY value IS NULL, value, seq LIMIT :limit;
+-- name: types_and_sources
+SELECT DISTINCT type, source FROM record WHERE scope = :scope;
 -- name: count_by_kind
 SELECT kind, count(*) FROM record WHERE scope = :scope AND status = 'active'
     AND (expires_at IS NULL OR expires_at > :now)
@@ -172,6 +208,20 @@ SELECT r.seq, r.id, r.kind, r.session, r.position, r.role, r.name, r.importance,
     v.pieces, r.created_at
 FROM record r LEFT JOIN vector v ON v.id = (r.seq << 8 | :embedder)
 WHERE r.scope = :scope AND r.revision > :revision;
+-- name: changed_outside
+-- For a scope whose vectors lie outside of the process: how long they are, not what they are.
+SELECT r.seq, r.id, r.kind, r.session, r.position, r.role, r.name, r.importance, r.confidence,
+    coalesce(r.event_time, r.created_at), r.status, r.valid_from, r.valid_until, r.expires_at, r.words, r.shape,
+    length(v.pieces), r.created_at
+FROM record r LEFT JOIN vector v ON v.id = (r.seq << 8 | :embedder)
+WHERE r.scope = :scope AND r.revision > :revision;
+-- name: changed_vectors
+SELECT r.seq, v.pieces FROM record r LEFT JOIN vector v ON v.id = (r.seq << 8 | :embedder)
+WHERE r.scope = :scope AND r.revision > :revision;
+-- name: pieces_of
+SELECT v.id >> 8, v.pieces FROM json_each(:ids) given CROSS JOIN vector v ON v.id = given.value;
+-- name: more_than
+SELECT EXISTS (SELECT 1 FROM record r WHERE r.scope = :scope LIMIT 1 OFFSET :number);
 -- name: erased_since
 SELECT record FROM erased WHERE scope = :scope AND revision > :revision;
 -- name: changed_records
@@ -221,6 +271,16 @@ DELETE FROM vector WHERE id = ?;
 -- name: vector_lengths
 SELECT v.id, length(v.pieces), e.dimensions FROM vector v LEFT JOIN embedder e ON e.id = (v.id & 255)
 WHERE e.id IS NULL OR length(v.pieces) = 0 OR length(v.pieces) % (2 * e.dimensions) <> 0;
+-- name: all_vectors
+SELECT id, pieces FROM vector;
+-- name: every_seq
+SELECT seq FROM record;
+-- name: owners_by_index
+SELECT seq, scope, id FROM record INDEXED BY record_id;
+-- name: strayed
+SELECT r.seq FROM record r JOIN session n ON n.id = r.session WHERE n.scope <> r.scope;
+-- name: owners_by_table
+SELECT seq, scope, id FROM record NOT INDEXED;
 -- name: wordless
 SELECT seq FROM record WHERE words IS NULL;
 -- name: texts
@@ -364,17 +424,19 @@ WHERE p.extractor IN ('rules', 'llm', 'extractor', 'consolidation') AND NOT EXIS
     AND NOT EXISTS (SELECT 1 FROM record r JOIN cold_link c ON c.scope = r.scope AND c.record = r.id WHERE r.seq = p.record);
 -- name: links_of
 SELECT record, source FROM provenance WHERE record IN (SELECT value FROM json_each(:seqs));
--- name: outdated_turns
-WITH RECURSIVE version (turn, seq, steps) AS (
-    SELECT p.source, o.seq, 0 FROM provenance p JOIN record o ON o.seq = p.record
+-- name: replaced_facts
+WITH RECURSIVE version (turn, fact, seq, steps) AS (
+    SELECT p.source, o.seq, o.seq, 0 FROM provenance p JOIN record o ON o.seq = p.record
     WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND o.status = 'superseded' AND o.superseded_by IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM provenance q JOIN record s ON s.seq = q.record
-            WHERE q.source = p.source AND s.status = 'active')
-    UNION ALL SELECT v.turn, n.seq, v.steps + 1 FROM version v JOIN record o ON o.seq = v.seq
+    UNION ALL SELECT v.turn, v.fact, n.seq, v.steps + 1 FROM version v JOIN record o ON o.seq = v.seq
     JOIN record n ON n.scope = o.scope AND n.id = o.superseded_by
     WHERE o.status = 'superseded' AND v.steps < 100
 )
-SELECT DISTINCT v.turn, v.seq FROM version v JOIN record r ON r.seq = v.seq WHERE r.status = 'active' ORDER BY 1, 2;
+SELECT DISTINCT v.turn, v.fact, v.seq FROM version v JOIN record r ON r.seq = v.seq WHERE r.status = 'active'
+ORDER BY 1, 2, 3;
+-- name: facts_of_turns
+SELECT p.source, r.seq, r.object FROM provenance p JOIN record r ON r.seq = p.record
+WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND r.status = 'active' AND r.kind = 'fact';
 -- name: any_tombstone
 SELECT 1 FROM tombstone WHERE scope = :scope LIMIT 1;
 -- name: has_tombstone
@@ -425,6 +487,9 @@ SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND
 -- name: on_ending
 SELECT seq FROM record INDEXED BY record_topic WHERE scope = ? AND topic = ? AND status = ? AND polarity = 1
     AND object LIKE ? ESCAPE '\' LIMIT 20;
+-- name: objects_on_topic
+SELECT DISTINCT object FROM record INDEXED BY record_topic
+WHERE scope = :scope AND topic = :topic AND status = 'active' AND polarity = 1 ORDER BY object LIMIT 8;
 -- name: known_topics
 SELECT DISTINCT r.topic FROM json_each(:topics) given CROSS JOIN record r INDEXED BY record_topic
     ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL;
@@ -471,6 +536,12 @@ UPDATE scope SET horizon = :revision WHERE id = :scope;
 -- name: add_tombstone
 INSERT INTO tombstone (scope, hash, created_at) VALUES (?, ?, ?)
 ON CONFLICT (scope, hash) DO UPDATE SET created_at = excluded.created_at;
+-- name: move_tombstones
+INSERT INTO tombstone (scope, hash, created_at)
+SELECT :target + 0 * t.scope, t.hash, t.created_at FROM tombstone t WHERE t.scope = :scope
+ON CONFLICT (scope, hash) DO UPDATE SET created_at = excluded.created_at;
+-- name: drop_tombstones
+DELETE FROM tombstone WHERE scope = :scope;
 -- name: clear_scope_pending
 DELETE FROM pending WHERE scope = :scope;
 -- name: clear_scope_questions
@@ -484,7 +555,35 @@ DELETE FROM entity WHERE scope = :scope;
 -- name: clear_scope_rules
 DELETE FROM rule WHERE scope = :scope;
 -- name: clear_scope_archive
-UPDATE archive SET state = 'gone', session = NULL, manifest = '{}' WHERE scope = :scope AND state <> 'gone';
+UPDATE archive SET state = CASE state WHEN 'writing' THEN 'stopped' ELSE 'gone' END, session = NULL, manifest = '{}'
+WHERE scope = :scope AND state NOT IN ('gone', 'stopped');
+-- name: add_vault
+INSERT INTO vault (scope, token, secret, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, token) DO NOTHING;
+-- name: vault_secret
+SELECT secret FROM vault WHERE scope = ? AND token = ?;
+-- name: any_vault
+SELECT 1 FROM vault WHERE scope = :scope LIMIT 1;
+-- name: vault_tokens
+SELECT scope, token FROM vault ORDER BY scope, token;
+-- name: drop_vault
+DELETE FROM vault WHERE scope = ? AND token = ?;
+-- The texts of a scope that have this part, wherever they stand.
+-- name: vault_mentions
+SELECT one, two, three, four FROM (
+    SELECT text AS one, metadata AS two, body AS three,
+        coalesce(subject, '') || ' ' || coalesce(object, '') || ' ' || coalesce(entities, '') AS four
+    FROM record WHERE scope = :scope
+    UNION ALL SELECT summary, snapshot, state, NULL FROM session WHERE scope = :scope
+    UNION ALL SELECT name, NULL, NULL, NULL FROM entity WHERE scope = :scope
+    UNION ALL SELECT subject_name, verb, object_name, attributes FROM relation WHERE scope = :scope
+    UNION ALL SELECT name, type, attributes, NULL FROM trait WHERE scope = :scope
+    UNION ALL SELECT name, body, NULL, NULL FROM rule WHERE scope = :scope
+    UNION ALL SELECT text, choices, detail, NULL FROM question WHERE scope = :scope
+    UNION ALL SELECT detail, NULL, NULL, NULL FROM audit WHERE scope = :scope
+    UNION ALL SELECT detail, NULL, NULL, NULL FROM pending WHERE scope = :scope
+    UNION ALL SELECT o.detail, NULL, NULL, NULL FROM outcome o JOIN record r ON r.seq = o.record WHERE r.scope = :scope
+    UNION ALL SELECT tokens, NULL, NULL, NULL FROM cold WHERE scope = :scope) t
+WHERE one LIKE :part OR two LIKE :part OR three LIKE :part OR four LIKE :part LIMIT :limit;
 -- name: clear_scope_vault
 DELETE FROM vault WHERE scope = :scope;
 -- name: clear_scope_audit
@@ -497,8 +596,14 @@ INSERT INTO audit (scope, record, action, detail, created_at, step) VALUES (?1, 
     (SELECT coalesce(max(step), 0) + 1 FROM audit WHERE scope = ?1 AND record = ?2));
 -- name: audit_of
 SELECT action, created_at, detail FROM audit WHERE scope = :scope AND record = :id ORDER BY step;
+-- name: last_step
+SELECT coalesce(max(step), 0) FROM audit WHERE scope = ? AND record = ?;
+-- What entries about a record say is forgotten, that they were made is not.
+-- name: forget_details
+UPDATE audit SET detail = NULL WHERE scope = :scope AND record = :id;
 -- name: scrub_audit
-UPDATE audit SET detail = NULL WHERE scope = ? AND record = ?;
+-- An id may say as much as a text: the entries about what was erased lie under a keyed hash of it.
+UPDATE audit SET detail = NULL, record = :hashed, step = step + :after WHERE scope = :scope AND record = :id;
 
 -- name: item_scopes
 SELECT s.id, s.user FROM scope s
@@ -612,17 +717,18 @@ UPDATE archive SET state = :state WHERE id = :id;
 DELETE FROM archive WHERE id = :id;
 -- name: unsettled_archives
 SELECT id, scope, session, address, manifest, state, created_at FROM archive
-WHERE state <> 'kept' AND (state <> 'writing' OR created_at < :before) ORDER BY id;
+WHERE state <> 'kept' AND (state IN ('gone', 'stale', 'stopped') OR (state = 'writing' AND created_at < :before))
+ORDER BY id;
 -- name: abandon_archive
-UPDATE archive SET state = 'gone' WHERE id = :id AND state IN ('writing', 'gone');
+UPDATE archive SET state = 'gone' WHERE id = :id AND state IN ('writing', 'stopped', 'gone');
 -- name: abandon_archives
-UPDATE archive SET state = 'gone' WHERE scope = :scope AND state = 'writing';
+UPDATE archive SET state = 'stopped' WHERE scope = :scope AND state = 'writing';
 -- name: add_cold
-INSERT INTO cold (scope, record, archive, hashes, told) VALUES (?, ?, ?, ?, ?);
+INSERT INTO cold (scope, record, archive, hashes, told, tokens) VALUES (?, ?, ?, ?, ?, ?);
 -- name: any_cold
 SELECT 1 FROM archive WHERE scope = :scope AND state IN ('kept', 'stale', 'writing') LIMIT 1;
 -- name: cold_record
-SELECT archive, hashes, told FROM cold WHERE scope = ? AND record = ?;
+SELECT archive, hashes, told, tokens FROM cold WHERE scope = ? AND record = ?;
 -- name: cold_of_session
 SELECT c.record FROM archive a JOIN cold c ON c.archive = a.id WHERE a.scope = :scope AND a.session = :session;
 -- name: directly_told
@@ -675,8 +781,8 @@ UPDATE session SET summary = NULL, summarised = 0, snapshot = NULL, state = NULL
 WHERE id = :session;
 -- name: make_room
 UPDATE record SET position = position + :by, revision = :revision WHERE session = :session AND position IS NOT NULL;
--- name: tombstone_since
-SELECT 1 FROM tombstone WHERE scope = ? AND hash = ? AND created_at > ?;
+-- name: set_versions
+UPDATE record SET supersedes = :supersedes, superseded_by = :superseded_by, revision = :revision WHERE seq = :seq;
 -- name: drop_tombstone
 DELETE FROM tombstone WHERE scope = ? AND hash = ?;
 

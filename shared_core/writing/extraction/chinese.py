@@ -15,7 +15,7 @@ from typing import Final
 
 from shared_core.writing.extraction import chinese_words as w
 from shared_core.writing.extraction import times
-from shared_core.writing.extraction.chinese_patterns import PATTERNS, Pattern, Reading, is_name, tidy
+from shared_core.writing.extraction.chinese_patterns import GONE, PATTERNS, Pattern, Reading, is_name, tidy
 from shared_core.writing.extraction.extracted import (
     ASSISTANT,
     EVENT,
@@ -34,6 +34,7 @@ class _Talk:
 
     at: datetime
     speaker: str
+    text: str
     found: list[Extracted] = field(default_factory=list)
     antecedent: _Subject | None = None
     previous: _Subject | None = None
@@ -63,8 +64,9 @@ _UNREAL: Final = re.compile(
     r"|恨不得|早知道|说不准|怀疑|担心|害怕|绝对不会|不会去|不是说|他说|她说|他们说|说他|说她|告诉我|问我|需要|该不会|难道|仿如|不敢"
 )
 _PLAN: Final = re.compile(
-    r"^(?:要|会|将要?|打算|准备|计划|就要?|得|约了?|还要)*(?P<o>(?:去|飞|结婚|订婚|搬|参加|考|做|看|见|开始|入职|毕业|出差|回|举办|办|有(?:一?[个场次])?(?=\S*(?:面试|考试|手术|比赛|演出|会议|航班|体检|答辩|婚礼|演讲))|动手术|体检|生|拍|跑|出国|旅行|面试|答辩|手术|接|启程|出发|开会)\S*)$"
+    r"^(?:要|会|将要?|打算|准备|计划|就要?|得|约了?|还要)*(?P<o>(?:(?P<whom>(?:[跟和与同陪带]|约)(?:[^，和跟去]{1,8}?))(?:一起)?(?=去|飞|看|见|开|吃|聊|谈|签)(?:开(?=\S*会)|见面|吃|聊|谈|签|去|飞|看|见)|开(?=\S{0,6}会)|去|飞|结婚|订婚|搬|参加|考|做|看|见|开始|入职|毕业|出差|回|举办|办|有(?:一?[个场次])?(?=\S*(?:面试|考试|手术|比赛|演出|会议|航班|体检|答辩|婚礼|演讲))|动手术|体检|生|拍|跑|出国|旅行|面试|答辩|手术|接|启程|出发|开会)\S*)$"
 )
+_PROPOSED: Final = re.compile(r"[吧么嘛]$")
 _LEAD: Final = re.compile(
     r"^(?:其实|对了|另外|还有|而且|然后|所以|因为|由于|嗯+|哦+|哈+|啊|那个|顺便说一下|顺便说一句|顺便|总之|你好|您好|嗨|大家好|说实话|说真的|老实说|告诉你"
     r"|跟你说|后来|结果|于是|现在|目前|最近|当时|那时候?|这样|不过|但是?|可是|原来|终于|另|比起[^我]{1,8}(?=我)|相比[^我]{1,8}(?=我)|今后|平时|一直以来|周末|好消息|是的|对|不对|没错|好的|谢谢)+[,，\s]*"
@@ -75,19 +77,24 @@ _OWN: Final = re.compile(
     r"^(?:我[\u4e00-\u9fff]{1,4}和我|我们一?家?|咱们?|我|俺|本人)(?:自己|家里|家)?(?:(?:[和跟与]|带着?)(?:[^，。去到在搬]{1,6}?)(?:一起|都|就)?(?=[去到在搬又从上一刚都参领买]|结婚))?"
 )
 _MINE: Final = re.compile(
-    rf"^(?:我们?|咱)(?:家|的)*(?P<side>大|小|二|三|双胞胎|亲|前)?(?P<kin>{_KINS}|{w.PETS})(?P<name>{_NAME}|[\u4e00-\u9fffA-Za-z]{{2,3}}?)?(?=(?P<rest>.*)$)"
+    rf"^(?:我们?|咱)(?:家|现在|目前|如今|现任|新|的)*(?P<side>大|小|二|三|双胞胎|亲|前)?(?P<kin>{_KINS}|{w.PETS})(?P<name>{_NAME}|[\u4e00-\u9fffA-Za-z]{{2,3}}?)?(?=(?P<rest>.*)$)"
 )
 _THEIRS: Final = re.compile(rf"^(?P<owner>{_NAME})的?(?P<kin>{_KINS})(?P<rest>.+)$")
 _OTHER: Final = re.compile(rf"^(?P<name>{_NAME})(?P<rest>.+)$")
+_AT_WORK: Final = re.compile(r"(?:主要|最近|一直|还|目前|现在|正|也)*(?:正?在)(?:做|开发|写|研究|忙|参与|筹备|搞|设计)")
 _ITEM: Final = re.compile(
     r"^(?:我们的?)?(?P<name>项目[A-Z\d]{1,3}|[\w\u4e00-\u9fff-]{1,12}?(?:项目|模块|系统|服务|平台|应用|产品|网站|小程序|仓库|团队|部门|后台|后端|前端|数据库|索引))(?P<rest>(?:使用|用|采用|依赖|属于|归|基于|是|部署).+)$"
 )
+_FIRM: Final = re.compile(
+    rf"^(?P<name>[^我你他她它这那哪某每各的家个有在是，\s]{{2,8}}?(?:科技|网络|软件|{w.FIRMS}))(?P<rest>(?:现在|目前|也|都|还)*(?:使用|用|采用|改用|依赖|属于|是一).+)$"
+)
+_CALLED_SO: Final = re.compile(r"^(?P<name>[\u4e00-\u9fff]{2,6}?)(?P<rest>(?:使用|用|采用|改用|换成|依赖|基于).+)$")
 _PRONOUN: Final = re.compile(r"^(?:他|她|它)(?!们|的)(?P<rest>.+)$")
 
 
 def chinese(text: str, at: datetime, speaker: str | None) -> list[Extracted]:
     """The facts of a Chinese text that is already cut down to what was said in earnest."""
-    talk = _Talk(at, speaker or USER)
+    talk = _Talk(at, speaker or USER, text)
     for match in _SENTENCE.finditer(text):
         sentence = match[1].strip()
         if not sentence:
@@ -103,8 +110,9 @@ def chinese(text: str, at: datetime, speaker: str | None) -> list[Extracted]:
 # ---------------------------------------------------------------------- set phrases
 
 _REMEMBER: Final = re.compile(
-    r"^(?:请|麻烦|帮我|帮忙|你要|一定要|要|给我|你|好|嗯|，|,)*(?:记住了?|(?:记得|别忘了|不要忘记?了?)(?=我|，|,|：|:)|记一下|记下来?|记着|备注一下|备忘)(?:了|一下|哦|啊|这个|这点)*[，,：:\s]*(?P<o>\S.+)$"
+    r"^(?:请|麻烦|帮我|帮忙|你要|一定要|要|给我|你|好|嗯|，|,)*(?:记住了?|(?:记得|别忘了|不要忘记?了?)(?=我|，|,|：|:)|记一下|记下来?|记着|备注一下|备忘|(?:备注|笔记|提醒自己)(?=：|:))(?:了|一下|哦|啊|这个|这点)*[，,：:\s]*(?P<o>\S.+)$"
 )
+_GONE: Final = re.compile(rf"(?:{w.THINGS}){GONE}$")
 _RULE: Final = re.compile(
     r"^(?P<lead>(?:以后|今后|从现在(?:开始|起)|往后|接下来|之后|请|你|麻烦|都|，|,|\s)*)(?P<o>"
     r"(?:一直|总是|永远|始终|一律|尽量|务必|统一)?(?:用|以)[\u4e00-\u9fffA-Za-z]{1,8}?(?:来)?(?:回答|回复|跟我|和我|与我|交流|作答)\S*"
@@ -174,7 +182,8 @@ def _sentence(sentence: str, talk: _Talk) -> None:
         if not bare:
             lead = mention
             continue
-        if _planned(clause, bare, mention or lead, talk, blocked=blocked):
+        ours = talk.previous.own if talk.previous else all(_LEAD.fullmatch(f"{piece}，") for piece in pieces[:number])
+        if _planned(clause, bare, mention or lead, talk, blocked=blocked, ours=ours):
             continue
         if blocked or _UNREAL.search(clause):
             blocked = True
@@ -196,8 +205,8 @@ def _without(clause: str, mentions: list[times.Mention]) -> str:
     return clause.strip()
 
 
-def _planned(clause: str, bare: str, mention: times.Mention | None, talk: _Talk, *, blocked: bool) -> bool:
-    """A plan of the speaker's with its date."""
+def _planned(clause: str, bare: str, mention: times.Mention | None, talk: _Talk, *, blocked: bool, ours: bool) -> bool:
+    """A plan of the speaker's with its date; `ours` if a clause without a subject is about the speaker."""
     if (
         mention is None
         or not mention.future
@@ -205,9 +214,12 @@ def _planned(clause: str, bare: str, mention: times.Mention | None, talk: _Talk,
         or blocked
     ):
         return False
-    rest = re.sub(r"^(?:我们|我)", "", _LEAD.sub("", bare))
-    own = rest != _LEAD.sub("", bare)
-    if (match := _PLAN.match(rest)) is None or not own:
+    told = _LEAD.sub("", bare)
+    rest = re.sub(r"^(?:我们|我)", "", told)
+    if (match := _PLAN.match(rest)) is None:
+        return False
+    # Without a subject it is the speaker's, unless the clause before is about somebody else, who is not met in it.
+    if rest == told and (_PROPOSED.search(told) or not (ours or match["whom"])):
         return False
     talk.found.append(_make(Reading("plans", tidy(match["o"])), talk.speaker, clause, talk, mention.when))
     return True
@@ -243,8 +255,12 @@ def _subjects(bare: str, talk: _Talk) -> list[_Subject]:
     if match := _OWN.match(text):
         found.append(_Subject(talk.speaker, text[match.end() :], own=True))
         return found
-    if match := _ITEM.match(text):
+    if match := _ITEM.match(text) or _FIRM.match(text):
         found.append(_Subject(match["name"], match["rest"]))
+    elif (match := _CALLED_SO.match(text)) and re.search(
+        f"{match['name']}(?:项目|系统|平台|模块|服务|应用|产品)", talk.text
+    ):
+        found.append(_Subject(match["name"], match["rest"]))  # the short name of what was named in full
     if (match := _PRONOUN.match(text)) and talk.antecedent:
         return [replace(talk.antecedent, rest=match["rest"], relation=None)]
     if (match := _THEIRS.match(text)) and is_name(match["owner"]):
@@ -262,11 +278,15 @@ def _subjects(bare: str, talk: _Talk) -> list[_Subject]:
     if talk.previous is not None:
         found.append(replace(talk.previous, rest=text, relation=None))
     elif re.match(r"(?:现在|也|还|很|最|特别|非常|不再?|从不|不太)*(?:喜欢|讨厌|爱[吃喝看听玩]|对.+过敏)", text) or (
-        re.match(
-            r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)",
-            text,
+        (
+            re.match(
+                r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)",
+                text,
+            )
+            and re.search(r"[了过]$|[了过]", text)
         )
-        and re.search(r"[了过]$|[了过]", text)
+        or _GONE.match(text)
+        or _AT_WORK.match(text)
     ):
         found.append(_Subject(talk.speaker, text, own=True))
     return found
@@ -299,7 +319,7 @@ def _clause(clause: str, bare: str, mention: times.Mention | None, talk: _Talk, 
             continue
         if who.relation:
             owner, predicate, name = who.relation
-            talk.found.append(_make(Reading(predicate, name), owner, clause, talk, None))
+            talk.found.append(_make(Reading(predicate, name), owner, _kinship(who, clause, talk), talk, None))
             if who.pet:
                 talk.found.append(_make(Reading("is_a", who.pet), name, clause, talk, None))
         for reading in readings:
@@ -310,8 +330,19 @@ def _clause(clause: str, bare: str, mention: times.Mention | None, talk: _Talk, 
         return
     if re.match(r"^(?:你|您|他|她|它|这|那|大家)", bare):
         talk.previous = None
+    elif _MINE.match(_LEAD.sub("", bare)):
+        talk.previous = None
     elif match := _OWN.match(_LEAD.sub("", bare)):
         talk.previous = _Subject(talk.speaker, bare[match.end() :], own=True)
+
+
+def _kinship(who: _Subject, clause: str, talk: _Talk) -> str:
+    """A relation in words of its own: what the clause says beside it may change, and the relation stays."""
+    match = _MINE.match(_LEAD.sub("", clause))
+    if who.pet or match is None or who.relation is None:
+        return clause
+    whose = "我" if talk.speaker == USER else f"{talk.speaker}的"
+    return f"{who.name}是{whose}{match['side'] or ''}{match['kin']}"
 
 
 def _tell(reading: Reading, who: _Subject, clause: str, mention: times.Mention | None, talk: _Talk) -> None:
@@ -323,7 +354,7 @@ def _tell(reading: Reading, who: _Subject, clause: str, mention: times.Mention |
         talk.found.append(_make(Reading("pet", reading.object), talk.speaker, clause, talk, None))
         reading, subject = Reading("is_a", who.pet), reading.object
     if reading.predicate == "kin":
-        reading, subject = Reading(w.KIN[reading.object], who.name), talk.speaker
+        reading, subject = replace(reading, predicate=w.KIN[reading.object], object=who.name), talk.speaker
     if reading.predicate == "alias":
         if is_name(reading.object) and re.search(rf"(?:{w.TITLES})$", subject):
             subject, reading = reading.object, Reading("also_called", subject)
@@ -342,6 +373,17 @@ def _tell(reading: Reading, who: _Subject, clause: str, mention: times.Mention |
 _ADVERBS: Final = re.compile(
     r"^(?:\s|现在|目前|已经|早就|早已|刚刚|刚|才|就(?!是)|也(?!叫)|都|还是|还|一直|平时|平常|通常|经常|常常|最近|近来|其实|真的|真|主要是|主要|终于|又|一般|基本上?|从小(?!米|红书|鹏)|从来|后来|今年|今天|正好|自己|一个人|总是|向来|再也|到|最终|正式|顺利|成功地?|有幸|如今|从?开始|自从|以前|之前|曾经|曾|过去|原来|原先|当年|小时候)*"
 )
+_IS_NAMED: Final = re.compile(r"(?:就)?是(?P<o>[\u4e00-\u9fff]{2,5}|[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?)$")
+_TITLED: Final = re.compile(rf"(?P<name>[{w.SURNAMES}][\u4e00-\u9fff]?)(?:{w.TITLES})")
+
+
+def _names_somebody(text: str) -> bool:
+    """Whether what a relative or a boss "is" names them: "张总监", "陈敏", and not "程序员" or "高级经理"."""
+    if match := _TITLED.fullmatch(text):
+        return not any(text.startswith(word) for word in w.NOT_NAMES)
+    return is_name(text) and not re.search(r"[人生师员家座手迷控党族医者汉友猫狗]$", text)
+
+
 _PAST: Final = re.compile(r"以前|之前|曾经?|过去|原来|原先|当年|小时候")
 
 
@@ -350,6 +392,12 @@ def _read(who: _Subject, clause: str, *, often: bool) -> list[Reading]:
     lead = _ADVERBS.match(who.rest)
     before = lead[0] if lead else ""
     rest = who.rest[len(before) :].strip().rstrip("。！!~～ ")
+    if (
+        (match := _IS_NAMED.match(rest))
+        and re.search(rf"的.{{0,3}}(?:{_KINS})$", who.name)
+        and _names_somebody(match["o"])
+    ):
+        return [] if _PAST.search(before) else [Reading("name", match["o"])]
     past = bool(_PAST.search(before))
     again = "再也" in before
     for pattern in PATTERNS:

@@ -40,6 +40,8 @@ _COUNTED: Final = re.compile(
     r"^(?:(?:了|过)?(?:一|那|这)(?:个|只|条|辆|台|部|本|家|名|位|架|款|双|套|件|幅|把|张|首|篇|座|间|栋|匹|头|种|些|门|份|块|场|次|顿|盆|支|瓶|杯|趟|所|艘|番)(?=.)"
     r"|(?:了|过)?(?:个|只|台|辆|款|位|架|艘|栋|匹|间)(?=.)|(?:了|过)|一(?=小狗|小猫))"
 )
+GONE: Final = r"(?:已经|都|也|刚刚?|早就)*(?:被我)?(?:卖|转让|送人|处理|捐|报废)(?:掉|出去|出)?了"
+"""How a thing is said to be one's own no more: "车已经卖了"."""
 _CLOSING: Final = re.compile(
     r"(?:了|呢|啊|呀|哦|啦|哈|嘛|的|喔|噢|，|,|。|！|!|~|～|\s|哈哈|而已|来着|一段时间|好几年|很多年|多年|很久|好久)+$"
 )
@@ -316,10 +318,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"(?:有)?(?P<o>[\u4e00-\u9fff]{1,6}?)(?:严重)?过敏(?:症)?$", fact("allergic_to", longest=6, bar=r"^(?:不|会|皮肤|春天|有点|容易|又|没)")),
     _p(r"不再?吃素(?:了)?$", fixed("diet", "素食", polarity=False, ended=True)),
     _p(r"(?P<no>不)?(?:是)?(?:吃素|素食(?:主义)?者?|吃全素|不吃荤)(?:的|了)?$", fixed("diet", "素食")),
+    _p(r"改(?:成|为)?(?:吃素|吃全素)(?:了)?$", fixed("diet", "素食")),
     _p(r"(?:是)?(?:纯素(?:主义)?者|吃纯素)$", fixed("diet", "纯素")),
     _p(r"(?:不再|(?P<again>再也不)){0,1}(?P<no>不能|不爱|不会|从不|不)?吃(?P<o>[\u4e00-\u9fff]{1,6}?)(?P<gone>了)?$",
        lambda m: fact("eats", longest=6, bar=r"^(?:饭|了|完|过|早|午|晚|亏|到|得|惊|醋|药)")(m) if m["no"] else []),
     _p(r"(?P<no>不能|从不|不会|不)喝(?P<o>[\u4e00-\u9fff]{1,6}?)(?P<gone>了)?$", fact("drinks", longest=6, bar=r"^(?:了|完|到|得)")),
+    _p(r"(?:(?:改|换成|改成|只|就只|每天都?|天天|平时都?|习惯)(?:喝)(?!了)|(?:换成|改成)(?=.*茶|.*咖啡))(?P<o>[\u4e00-\u9fffA-Za-z]{1,8}?)(?:了)?$", fact("drinks", longest=8, bar=r"^(?:了|完|到|得|多|少|一)")),
     _p(r"戒(?:掉)?了?(?P<o>烟|酒|糖|咖啡|奶茶|游戏|可乐)(?:了)?.{0,6}$", fact("quit")),
     _p(rf"(?:患有|患了|得了|有|被?(?:确)?诊断?(?:出|为|患有?|得了)?(?:患有|了)?)(?:轻微|严重|慢性|遗传性|先天性)?(?P<o>[\u4e00-\u9fff]{{0,3}}(?:{w.CONDITIONS}))$", fact("has_condition")),
     # where one lives and comes from
@@ -364,6 +368,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"(?:在.{1,6}?)?(?:又|刚|新)?(?:买|购买|入手|购入|订购|添置)了(?P<o>.+)$", fact("owns", bar=r"^(?:菜|单|完)|一堆|很多|时间")),
     _p(r"(?:领养|收养|认养)了(?P<o>.+)$", lambda m: fact("has_family" if re.search(rf"(?:{w.FAMILY})$", m["o"]) else "owns")(m)),
     _p(r"把(?P<o>.+?)(?:卖|出售|转让|送人|扔)(?:掉|出去)?了?$", fact("owns", ended=True)),
+    _p(rf"的?(?P<o>{w.THINGS}){GONE}$", fact("owns", ended=True)),
     _p(r"(?:卖掉?|出售|转让|处理掉)了?(?P<o>(?!得).+)$", lambda m: fact("owns", ended=True)(m) if "了" in m[0] else []),
     _p(r"(?:不小心)?(?:弄丢|丢|遗失|失去)了(?P<o>.+)$", fact("lost", longest=8)),
     _p(r"(?P<no>不再|不)(?:使?用)(?P<o>.+)$", _uses),
@@ -382,7 +387,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(r"(?:就是|也叫|又叫|人称|外号叫?|指的是|又名|全名叫?)(?P<o>[\u4e00-\u9fffA-Za-z]{1,6})$",
        lambda m: [Reading("alias", m["o"])] if is_name(m["o"]) or "就是" not in m[0] else [], own=True),
     # groups and projects
-    _p(rf"是我(?:们|家)?的?(?:好|亲|大|小)?(?P<o>{'|'.join(sorted(w.KIN, key=len, reverse=True))})$", lambda m: [Reading("kin", m["o"])], own=False),
+    _p(rf"(?P<gone>不再|已经不)?是我(?:们|家)?的?(?:好|亲|大|小)?(?P<o>{'|'.join(sorted(w.KIN, key=len, reverse=True))})(?:了)?$",
+       lambda m: [Reading("kin", m["o"], not m["gone"], bool(m["gone"]))], own=False),
     _p(r"是(?P<o>.+?)的?(?:成员|会员|队员|一员|社员)$", fact("member_of")),
     _p(r"(?:加入了?|报名(?:参加)?了?|报了)(?P<o>.+)$", fact("member_of", bar=r"^(?:的|进来)")),
     _p(r"(?:正在|在|最近在|正|一直在)(?:做|开发|写|研究|忙|参与|筹备|搞|设计|制作|写作|翻译)(?:着)?(?P<o>.+?(?:项目|小程序|软件|app|App|APP|系统|网站|论文|小说|课题|研究|书|游戏|剧本|纪录片|平台|应用|专辑))$", fact("works_on")),
@@ -414,7 +420,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     _p(rf"(?:亲手)?(?:画|写|做|织|拍|烤|设计|制作|录|创作|缝|编|搭|雕)了(?P<o>.*(?:{w.WORKS}))$", fact("made")),
     _p(r"(?:收到|收)了(?P<o>.+(?:礼物|录取通知书?|信|花|奖|包裹|邀请函?))$", fact("received")),
     # things in the third person
-    _p(r"是(?:一种|一款|一门|一个|一只|种|个)(?P<o>.+)$", _is_a, own=False),
+    _p(r"是(?:一种|一款|一门|一个|一只|一家|一所|一座|一套|种|个)(?P<o>.+)$", _is_a, own=False),
     _p(r"是(?P<o>[\u4e00-\u9fffA-Za-z]{2,10})$", _is_a, own=False, latin=True),
     # a name of one's own, after everything else that "是" can say
     _p(r"是(?P<o>[\u4e00-\u9fff]{2,3})$", _person_is, own=None),

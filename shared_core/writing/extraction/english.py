@@ -74,9 +74,13 @@ def english(text: str, at: datetime, speaker: str | None) -> list[Extracted]:
 
 _REMEMBER: Final = re.compile(
     r"^(?:(?:please|hey|ok|okay|also|and|can you|could you|i want you to|i need you to|you should|just|so|now)[, ]+)*"
-    r"(?:remember|note|keep in mind|do not forget|make a note|take note|write down|save this|memori[sz]e|for the record|for future reference)"
-    r"(?:\s+(?:that|this|down))*\s*[:,]?\s+(?!when\b|how\b|me\b|us\b|the time\b|the first\b|the last\b|what\b|where\b|those\b|that time\b|who\b|why\b|if\b|it\b)(.+)$",
+    r"(?P<wish>(?:remember|note to self|note|keep in mind|do not forget|(?:make|take)(?: a| this)? note|write down|save this|memori[sz]e|for the record|for future reference)"
+    r"(?:\s+(?:that|this|down))*)\s*[:,]?\s+(?!when\b|how\b|me\b|us\b|the time\b|the first\b|the last\b|what\b|where\b|those\b|that time\b|who\b|why\b|if\b|it\b)(?P<told>.+)$",
     re.IGNORECASE | re.DOTALL,
+)
+# What can't stand without the words before it: "a note about the deploy" is no note "about the deploy".
+_HEADLESS: Final = re.compile(
+    r"(?:about|on|of|for|from|to|with|in|at|by|as|regarding|concerning|re)\b(?!\s*:)", re.IGNORECASE
 )
 _RULE_VERB: Final = (
     r"(?:answer|reply|respond|use|include|add|suggest|recommend|mention|keep|avoid|be|give|explain|format|start|end|ask|speak|talk"
@@ -103,7 +107,7 @@ def _sentence(sentence: str, asks: bool, talk: _Talk) -> None:
     if (told := _REMEMBER.match(sentence)) and not (
         asks and not re.match(r"(?:can|could) you|please", sentence, re.IGNORECASE)
     ):
-        _remember(told[1], talk)
+        _remember(told, talk)
         return
     if asks or (_rule(sentence, talk) and not _CALL_ME.search(sentence)):
         return
@@ -112,14 +116,14 @@ def _sentence(sentence: str, asks: bool, talk: _Talk) -> None:
         inherited = None if UNREAL.search(part) else _part(part, talk, inherited)
 
 
-def _remember(told: str, talk: _Talk) -> None:
+def _remember(match: re.Match[str], talk: _Talk) -> None:
     """Something somebody asked to have remembered: as the facts it says, or else in their words."""
-    before = len(talk.found)
+    told, before = match["told"], len(talk.found)
     for part in parts(told):
         if not UNREAL.search(part):
             _part(part, talk)
     if len(talk.found) == before and (talk.speaker == USER or re.search(r"\b(?:my|our)\b|\d", told)):
-        told = told.strip(" .,")
+        told = (match.string[match.start("wish") :] if _HEADLESS.match(told) else told).strip(" .,")
         talk.found.append(_make(Said("noted", told), told, talk, when=None))
     talk.found[before:] = [
         replace(f, explicit=True, importance=max(0.9, f.importance), confidence=1.0) for f in talk.found[before:]
@@ -155,13 +159,15 @@ _GREETING: Final = re.compile(
     r"(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|yep|yo|oh|sure|well|congrats|awesome|cool|nice|sorry|no)\b",
     re.IGNORECASE,
 )
+_WHICH: Final = re.compile(r"\b([A-Z][\w.+#-]*), which (is an?\b|uses\b|runs on\b|belongs to\b|depends on\b)")
+"""A clause about the name before it: "Aurora uses Kafka, which is a message queue"."""
 _DATED: Final = frozenset({"won", "completed", "lost", "pet"})
 _AHEAD: Final = re.compile(r"\b(?:(?:am|are|is) (?:\w+ly |also |just |not )?\w+ing|will|have an?|has an?)\b")
 
 
 def _part(part: str, talk: _Talk, inherited: Subject | None = None) -> Subject | None:
     """The clauses of a part, each with the subject and the time it may have from its neighbour; the last subject."""
-    whole = part
+    whole = part = _WHICH.sub(r"\1, \1 \2", part)
     said, part = special(part, talk.speaker)
     for one, clause in said:
         told = whole if one.predicate in _DATED else "" if one.predicate in ("birthday", "runs") else clause
@@ -220,8 +226,10 @@ def _clause(clause: str, bare: str, who: Subject, mention: times.Mention | None,
             if kin is None:
                 talk.found += [_make(Said("pet", who.name, subject=owner), text, talk, None),
                                _make(Said("is_a", who.kin.rstrip("s"), subject=who.name), text, talk, None)]  # fmt: skip
-            else:
-                talk.found.append(_make(Said(kin, who.name, subject=owner), text, talk, None))
+            else:  # in words of its own: what the clause says beside it may change, and the relation stays
+                whose = "my" if owner == USER else f"{owner}'s"
+                told = f"{who.name} is {whose} {who.kin}"
+                talk.found.append(_make(Said(kin, who.name, subject=owner), told, talk, None))
     if (said := predication(who.rest)) is None:
         return
     for one in _read(said, who, mention):
@@ -398,7 +406,9 @@ def _readable(clause: str, who: Subject, talk: _Talk) -> str:
             first += "es" if first.endswith(("s", "x", "z", "ch", "sh", "o")) else "s"
         sentence = f"{talk.speaker} {lead[0] if lead else ''}{first} {more}".strip()
     else:
-        sentence = clause if who.name and who.name in clause else f"{_naming(who, talk)} {body}"
+        mine = who.kin and not who.name and not who.owner and talk.speaker == USER
+        named = f"My {who.kin}" if mine else _naming(who, talk)
+        sentence = clause if who.name and who.name in clause else f"{named} {body}"
     return _third_person(sentence, talk)
 
 

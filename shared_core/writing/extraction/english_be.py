@@ -25,7 +25,7 @@ _SPECIAL: Final = [
     ("phone", re.compile(rf"\b(?:{_WHO} (?:new )?(?:phone|cell|mobile|telephone|work|home)?(?: phone)?(?: number)? is|(?:reach|call|text|phone) me (?:at|on))"
                          r" (?P<it>\+?[\d(][\d ()-]{5,}\d)", re.IGNORECASE)),
     ("address", re.compile(rf"\b{_WHO} (?:new |home |postal |mailing |work )?address is (?P<it>(?!not\b).*\w.*)$", re.IGNORECASE)),
-    ("birthday", re.compile(rf"\b{_WHO} birthday is (?:on |the )?(?P<it>(?=.*\d|.*(?:January|February|March|April|May|June|July|August|September|October|November|December)).{{3,30}})$", re.I)),
+    ("birthday", re.compile(rf"\b{_WHO} birthday is (?:on |the )?(?P<it>(?=.*\d|.*(?:January|February|March|April|May|June|July|August|September|October|November|December))[^,]{{3,30}}?(?:, ?\d{{4}})?)(?=\s*$|,|\s(?:and|but|so|because|when|which)\b)", re.I)),
     ("birthday", re.compile(r"\bI was born (?:on |in )(?P<it>(?:(?:\w+ )?\d[\w, ]*|\w+ \d\w*,? \d{4}))$", re.IGNORECASE)),
     ("favourite", re.compile(rf"\b{_WHO} (?:all-time )?favou?rite (?P<kin>[\w -]{{2,25}}?) (?:of all time )?(?:is|are)(?P<no> not| no longer)? (?P<it>(?!when|how|that|the one|because).+)$", re.I)),
     ("kinname", re.compile(rf"\b{_WHO} {_KIN}(?:'s name is| is called| is named) {_NAME}")),
@@ -152,6 +152,7 @@ _STATUS: Final = re.compile(
 )
 _DIET: Final = re.compile(r"(?:(?:an?|strict|strictly|mostly) )*([\w-]+(?: free| intolerant)?)$", re.IGNORECASE)
 _NATION: Final = re.compile(r"(?:half |part )?[A-Z]\w+(?:ish|ese|ian|ean|can|ench|utch|eek|erman|wiss|aqi|ani|ai)$")
+_FAITHS: Final = w.words("catholic muslim hindu buddhist sikh")
 _GROUPS: Final = w.words(
     "team club band choir orchestra board committee society group crew squad union association league guild union council party"
 )
@@ -256,6 +257,10 @@ def _noun(rest: str, said: Predication, who: Subject) -> list[Said]:
     if kin and who.name and not who.own and not who.item and kin[1].lower() in w.KIN:
         return [Said(w.KIN[kin[1].lower()], who.name, kin=True)]
     article = re.match(r"(?:an?|our|the|my|one of)\b", rest)
+    if who.kin in w.KIN and not who.name and not article and said.tense == "p" and is_name(rest):
+        if _NATION.match(rest) or rest.lower() in _FAITHS:
+            return []
+        return [Said(w.KIN[who.kin], rest, subject=who.owner or None, kin=not who.owner)]
     if who.own or who.kin:
         if not article and is_name(rest) and who.own and said.tense == "p" and len(rest) > 2:
             return [Said("is_a", rest)] if _NATION.match(rest) else [Said("name", rest)]

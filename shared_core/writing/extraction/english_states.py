@@ -75,9 +75,13 @@ def fromto(rest: str, predicate: str) -> list[Said]:
     return before + kind(match[2], predicate)
 
 
+_AFTER_NAME: Final = re.compile(r"^((?:[A-Z][\w&'.-]*\s+)*?[A-Z][\w&'.-]*)\s+and\s+[a-z].*$")
+"""A name, and a verb behind "and" that no list knows: "at Medion and keep asking"."""
+
+
 def org(rest: str, predicate: str) -> list[Said]:
     """Who one works for."""
-    found = phrase(rest, longest=6)
+    found = phrase(_AFTER_NAME.sub(r"\1", rest), longest=6)
     if found is None or words_of(found)[0] in w.words(
         "home night least once first all last work fun free hours myself nothing"
     ):

@@ -23,12 +23,21 @@ def candidates(output: str) -> Iterator[Any]:
     >>> next(candidates('<think>{x}</think>Sure: {"facts": []} Anything else?'))
     {'facts': []}
     """
-    text = _THOUGHTS_END.sub("", _THOUGHTS.sub("", output))
+    text = without_thoughts(output)
     places = [match[1] for match in _FENCE.finditer(text) if match[1].strip()] + [text]
     for place in places:
         yield from _decoded(place)
     for place in places:
         yield from _repaired(place)
+
+
+def without_thoughts(output: str) -> str:
+    """An answer without what a reasoning model thought aloud before it.
+
+    >>> without_thoughts("<think>{x}</think>yes")
+    'yes'
+    """
+    return _THOUGHTS_END.sub("", _THOUGHTS.sub("", output))
 
 
 def _decoded(text: str) -> Iterator[Any]:
