@@ -1,9 +1,9 @@
-# Few verbs: setup, demo, test, lint, matrix, bench, clean. Each works on a fresh machine with Python 3.11 and make.
+# Few verbs: setup, demo, test, lint, matrix, bench, bench-scale, torture, docs, clean. Each works on a fresh machine with Python 3.11 and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint matrix bench clean
+.PHONY: setup demo test lint matrix bench bench-scale torture docs clean
 
 setup: $(VENV)/.ready
 
@@ -31,5 +31,17 @@ bench: setup ## recall and speed on LOCOMO=file and MADIAL=folder; writes docs/r
 	$(BIN)/python benchmarks/publish.py --locomo $(or $(LOCOMO),../shared/data/locomo-dev.json) \
 		--madial $(or $(MADIAL),../shared/data/madial) --out docs/recall
 
+bench-scale: setup ## growth on SQLite and PostgreSQL, against bare engines; writes docs/scale.md, in half an hour; ONLY="sizes threads"
+	$(BIN)/python benchmarks/scaling.py $(if $(ONLY),--only $(ONLY))
+
+torture: setup ## try to break what docs/trust.md promises, and print the figures; TORTURE=--short
+	$(BIN)/python benchmarks/torture.py $(TORTURE)
+
+notebooks: setup ## run every notebook in a kernel and keep what it shows
+	$(BIN)/python tests/notebooks/execute.py --write
+
+docs: setup ## the pages as a site in site/, warnings as errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache

@@ -15,6 +15,7 @@ from llamaindex_mem.handle import AttachedComponent
 from llamaindex_mem.messages import RecalledMessage, decode, encode, said
 from shared_core import AgentMemory, Context, Message, Session
 from shared_core.context import language
+from shared_core.errors import InvalidInput
 from shared_core.short_term import snapshot, tokens
 from shared_core.values import as_message
 
@@ -22,6 +23,14 @@ logger = logging.getLogger(__name__)
 
 _CONTEXT_SHARE = 0.75  # of a model's context window, as LlamaIndex's own buffer takes
 _TALK = 3  # messages before the question that tell what it is about
+
+# What `from_defaults` of LlamaIndex's own memories takes, and means nothing here.
+_OTHERS = frozenset(
+    "tokenizer_fn chat_store chat_store_key count_initial_tokens summarize_prompt vector_store embed_model retriever_kwargs"
+    " index primary_memory secondary_memory_sources memory_blocks memory_blocks_template token_flush_size"
+    " index_kwargs chat_history_token_ratio async_engine async_database_uri table_name db_schema"
+    " image_token_size_estimate audio_token_size_estimate video_token_size_estimate".split()
+)
 
 
 class TwinmemMemory(AttachedComponent, BaseMemory):
@@ -110,15 +119,19 @@ class TwinmemMemory(AttachedComponent, BaseMemory):
         Without either it is a private database in memory, and needs no user. Without `session_id`
         it is a new conversation. A `chat_history` replaces what the conversation holds.
         `token_limit` defaults to three quarters of `llm`'s context window. Other fields of this
-        class can be given too; arguments that other memories take are ignored.
+        class can be given too; arguments that LlamaIndex's own memories take are ignored.
 
-        Raises `InvalidInput` where a database is named but no user.
+        Raises `InvalidInput` where a database is named but no user, and for an argument nobody takes:
+        a conversation named by a misspelt one would be a new one each time.
         """
         if token_limit is None and llm is not None:
             token_limit = max(1, int(llm.metadata.context_window * _CONTEXT_SHARE))
-        unknown = [key for key in kwargs if key not in cls.model_fields]
+        unknown = sorted(kwargs.keys() - cls.model_fields.keys())
+        if strange := [name for name in unknown if name not in _OTHERS]:
+            known_names = ", ".join(sorted({"session_id", "user", "memory", "address", *cls.model_fields}))
+            raise InvalidInput(f"TwinmemMemory takes no {', '.join(strange)}; it takes {known_names}")
         if unknown:
-            logger.debug("TwinmemMemory has no use for %s", ", ".join(sorted(unknown)))
+            logger.debug("TwinmemMemory has no use for %s", ", ".join(unknown))
         known = {key: value for key, value in kwargs.items() if key in cls.model_fields}
         made = cls(memory=memory, address=address, user=user, session_id=session_id, token_limit=token_limit, **known)
         if chat_history:

@@ -7,6 +7,8 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidInput, NotFound
+from shared_core.notebook import Shown
+from shared_core.recall.bounds import Bounds, bounds
 from shared_core.recall.where import Where, evaluate, names, parse, predicate
 from shared_core.recalling import kinds_of
 from shared_core.steps import threaded
@@ -52,7 +54,7 @@ class Listing:
         leading "-" for the reverse; equals keep the order in which they were stored, and what has no
         such value comes last. What was replaced is left out, unless `where` names `status`, and so
         is what has expired. Only the records of the page are read whole, so a page of a large memory
-        costs little: of 10,000 records some milliseconds, with a filter some tens.
+        costs little: of 10,000 records some milliseconds, with a filter that the database can't decide some tens.
 
         >>> from shared_core import AgentMemory
         >>> scope = AgentMemory.open(embedder="hashing").scope(user="alice")
@@ -66,32 +68,32 @@ class Listing:
         if limit is not None and limit < 0:
             raise InvalidInput("limit is negative")
         wanted, tree = kinds_of(kinds), parse(where)
+        within = bounds(tree) if name != "id" else None
         now = self._live().now()
         with self._live().store.read() as tx:
             scope = self._find(tx)
-            if scope is None and after is None:
-                return []
-            if tree is None and name != "id":
-                seqs = None if scope is None else _paged(tx, scope, now, wanted, order, limit, after)
-            else:
-                seqs = None if scope is None else _filtered(tx, scope, now, wanted, tree, order, limit, after)
+            seqs: Seqs | None = None if after is not None else []
+            if scope is not None and within is not None:
+                seqs = _paged(tx, _given(scope, now, wanted, within), order, limit, after)
+            elif scope is not None:
+                seqs = _filtered(tx, scope, now, wanted, tree, order, limit, after)
             if seqs is None:
                 raise NotFound(f"no record {after!r} in this list to go on after")
             records = self._records(tx, seqs)
-        return [records[seq] for seq in seqs]
+        return Shown(records[seq] for seq in seqs)
 
     def count(self, *, kinds: Collection[str] | None = None, where: Mapping[str, Any] | None = None) -> int:
         """How many records `list` would give."""
         wanted, tree = kinds_of(kinds), parse(where)
+        within = bounds(tree)
         now = self._live().now()
         with self._live().store.read() as tx:
             scope = self._find(tx)
             if scope is None:
                 return 0
-            if tree is not None:
-                return sum(1 for _ in _chosen(tx, scope, now, wanted, tree))
-            found = tx.rows("count_by_kind", {"scope": scope, "now": now})
-        return sum(number for kind, number in found if wanted is None or kind in wanted)
+            if within is not None:
+                return int(tx.rows("listed_count", _given(scope, now, wanted, within))[0][0])
+            return sum(1 for _ in _chosen(tx, scope, now, wanted, tree))
 
     alist = threaded(list)
     acount = threaded(count)
@@ -100,14 +102,13 @@ class Listing:
 Seqs = list[int]
 
 
-def _paged(
-    tx: Transaction, scope: int, now: int, kinds: Kinds, order: str, limit: int | None, after: str | None
-) -> Seqs | None:
-    """A page in the database's own order; None if there is no `after` in the list."""
-    given = {
-        "scope": scope, "now": now, "by": order.removeprefix("-"), "sign": -1 if order.startswith("-") else 1,
-        "kinds": f",{','.join(sorted(Kind if kinds is None else kinds))},",
-    }  # fmt: skip
+def _given(scope: int, now: int, kinds: Kinds, within: Bounds) -> dict[str, Any]:
+    return {**within, "scope": scope, "now": now, "kinds": f",{','.join(sorted(Kind if kinds is None else kinds))},"}
+
+
+def _paged(tx: Transaction, given: dict[str, Any], order: str, limit: int | None, after: str | None) -> Seqs | None:
+    """A page that the database chooses and orders; None if there is no `after` in the list."""
+    given |= {"by": order.removeprefix("-"), "sign": -1 if order.startswith("-") else 1}
     value, seq, missing = -_BEYOND, -1, 0
     if after is not None:
         found = tx.rows("listed_values", {**given, "id": after}) if storable(after) else []

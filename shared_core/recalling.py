@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidInput, LimitExceeded
+from shared_core.notebook import Shown
 from shared_core.recall import hooks, score
 from shared_core.recall.allow import allowed
 from shared_core.recall.explain import Origins, origins, reason
 from shared_core.recall.fold import folded, is_mixed
 from shared_core.recall.question import Query, Question, question
-from shared_core.recall.rank import Ranking, rank
+from shared_core.recall.rank import Ranking, cosines, matched, rank
 from shared_core.recall.where import Where, parse
 from shared_core.steps import Steps, both
 from shared_core.store.rows import instant, micros
@@ -109,7 +110,7 @@ class Recalling:
         query = self._as_asked(query)
         asked = question(query, settings, instant(engine.now()), names or (), self._relatives)
         if asked is None or k == 0 or names is None:
-            return []
+            return Shown()
         yield from self._embedded(asked)
         further = (yield from self._further(query, asked, names)) if hooked else []
         top = settings.recall.rerank_top if hooked and settings.recall.rerank is not None else 0
@@ -119,7 +120,40 @@ class Recalling:
         if settings.facts.time_to_live and settings.facts.past_it == "flag":
             found.sort(key=lambda pair: pair[1].record.stale)
         engine.accessed([seq for seq, _ in found[:k]], engine.now())
-        return score.shown([hit for _, hit in found[:k]])
+        return Shown(score.shown([hit for _, hit in found[:k]]))
+
+    def _likest(self, query: Query, kind: Kind, k: int, where: Where | None = None) -> Steps[Scored]:
+        """The `k` records of one kind that are most like a question, by their own score alone.
+
+        For kinds of which there are few: ranking all records once more would cost as much as the search.
+        """
+        engine = self._engine
+        engine.ready()
+        now = engine.now()
+        asked = question(query, engine.settings, instant(now))
+        if asked is None or k < 1:
+            return []
+        yield from self._embedded(asked)
+        with engine.store.look() as tx:
+            scope = self._find(tx)
+        if scope is None:
+            return []
+        bonus = engine.settings.recall.word_bonus
+        with engine.recalling(scope, where) as (tx, index):
+            mask = allowed(index, now=now, kinds=frozenset((kind,)), where=where)
+            slots = index["live"].nonzero()[0] if mask is None else mask.nonzero()[0]
+            near = cosines(index, asked.lead, slots).clip(min=0.0)
+            likely = near + (1 - near) * bonus * matched(index, asked, slots)
+            best = (-likely).argsort(kind="stable")[:k]
+            cosine = {int(index["seq"][slots[place]]): float(near[place]) for place in best}
+            records = self._records(tx, [*cosine])
+        found = []
+        for seq, record in records.items():
+            same = score.same_text(asked.text, record.text)
+            covered = score.coverage(asked.asked, record.text)
+            value = score.own_score(cosine[seq], covered, identical=same, word_bonus=bonus)
+            found.append((seq, Hit(record=record, score=value)))
+        return sorted(found, key=lambda pair: (-pair[1].score, pair[1].record.id))
 
     def _embedded(self, asked: Question) -> Steps[None]:
         vectors = []
@@ -226,7 +260,8 @@ class Recalling:
             ordered = [int(seq) for seq in index["seq"][ranking.slots]]
             records = self._records(tx, ordered)
             told = origins(tx, ordered) if explain else None
-        hits = self._scored(asked, ranking, ordered, records, told)
+            held = matched(index, asked, ranking.slots)  # as `score.coverage` of each text, out of the index
+        hits = self._scored(asked, ranking, held.tolist(), ordered, records, told)
         if by_mix:
             at = instant(now)
             relevance = dict(zip(ordered, ranking.relevance.tolist(), strict=True))
@@ -235,8 +270,8 @@ class Recalling:
         return [(seq, hit) for seq, hit in hits if hit.score >= min_score]
 
     def _scored(
-        self, asked: Question, ranking: Ranking, seqs: Sequence[int], records: Mapping[int, Record],
-        told: Origins | None,
+        self, asked: Question, ranking: Ranking, held: Sequence[float], seqs: Sequence[int],
+        records: Mapping[int, Record], told: Origins | None,
     ) -> Scored:  # fmt: skip
         bonus = self._engine.settings.recall.word_bonus
         now = instant(self._engine.now())
@@ -246,14 +281,14 @@ class Recalling:
             record = records.get(seq)
             if record is None:
                 continue
-            matched = score.coverage(asked.asked, record.text)
+            covered = held[place]
             cosine = float(ranking.cosines[place])
-            same = score.same_text(asked.text, record.text)
-            value = score.own_score(cosine, matched, identical=same, word_bonus=bonus)
+            same = (covered >= 1.0 or not asked.asked) and score.same_text(asked.text, record.text)
+            value = score.own_score(cosine, covered, identical=same, word_bonus=bonus)
             if told is None:
                 found.append((seq, Hit(record=record, score=value, parts={}, reason="")))
                 continue
-            parts = {"score": value, "cosine": cosine, "matched": matched}
+            parts = {"score": value, "cosine": cosine, "matched": covered}
             parts |= score.mixed(float(relevance[place]), record, self._engine.settings.recall.mix, now)[1]
             parts |= {f"rank.{name}": float(values[place]) for name, values in ranking.parts.items()}
             sources = told.sources.get(seq, ())

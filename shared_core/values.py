@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared_core.errors import InvalidInput, InvalidType
 
@@ -42,6 +42,11 @@ class Triple(NamedTuple):
 
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
+
+    def _repr_html_(self) -> str:
+        from shared_core.notebook import shown
+
+        return shown(self)
 
 
 class Record(_Value):
@@ -530,8 +535,15 @@ def as_message(value: Message | Mapping[str, Any]) -> Message:
             raise InvalidType(f"message {key} is a string, not {type(fields[key]).__name__}")
     if fields.get("created_at") is not None:
         fields["created_at"] = aware(fields["created_at"], "created_at")
-    fields["tool_calls"] = tuple(_tool_call(call) for call in fields.get("tool_calls") or ())
-    return Message(**fields)
+    calls = fields.get("tool_calls") or ()
+    if not isinstance(calls, list | tuple):
+        raise InvalidType(f"tool_calls is a list of calls, not {type(calls).__name__}")
+    fields["tool_calls"] = tuple(_tool_call(call) for call in calls)
+    try:
+        return Message(**fields)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise InvalidInput(f"message {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from error
 
 
 def _tool_call(value: Any) -> dict[str, Any]:
@@ -551,7 +563,7 @@ def _json_or_text(text: str) -> Any:
 
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
