@@ -1,4 +1,4 @@
-# Few verbs: setup, demo, test, lint, matrix, bench, bench-scale, torture, docs, clean. Each works on a fresh machine with Python 3.11 and make.
+# Few verbs: setup, demo, test, postgres, lint, matrix, bench, bench-scale, torture, docs, clean. Each works on a fresh machine with Python 3.11 and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[all,bench,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[all,bench,dev,docs]'
 	touch $@
 
 demo: setup ## two frameworks, two processes, one file
@@ -18,6 +18,9 @@ demo: setup ## two frameworks, two processes, one file
 
 test: setup ## the whole suite, warnings as errors
 	$(BIN)/python -m pytest -q
+
+postgres: setup ## what has to hold of every store, on a PostgreSQL server that the tests start
+	TWINMEM_PG=1 $(BIN)/python -m pytest -q -k postgres tests/core tests/long_term tests/short_term tests/recall tests/moving
 
 lint: setup ## style and types
 	$(BIN)/ruff check .

@@ -130,7 +130,7 @@ def generate(size: int, questions: int, spare: int = 0, seed: int = 7) -> Worklo
                 known.add(text)
                 texts.append(text)
                 words.append(terms)
-    vectors = _clustered(rng, total)
+    vectors = clustered(rng, total)
     topics = [f"topic-{topic}" for topic in rng.integers(0, TOPICS, total)]
     asked, near = [], np.empty((questions, DIMENSIONS), dtype=np.float32)
     for number, target in enumerate(rng.integers(0, size, questions)):
@@ -187,7 +187,8 @@ def _question(rng: np.random.Generator, terms: np.ndarray, english: list[str], c
     return "".join(chosen) + f"{number}？" if cjk else " ".join(chosen) + f" {number}?"
 
 
-def _clustered(rng: np.random.Generator, count: int) -> np.ndarray:
+def clustered(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Unit vectors around 256 centres, as a model's lie: shape (count, 512), float32."""
     centres = _unit(rng.standard_normal((_CLUSTERS, DIMENSIONS)))
     out = np.empty((count, DIMENSIONS), dtype=np.float32)
     for start in range(0, count, 10_000):

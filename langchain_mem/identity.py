@@ -9,6 +9,9 @@ from langchain_core.runnables import RunnableConfig
 
 from shared_core.errors import InvalidInput
 
+RESERVED = "twinmem:store"
+"""The user whose scope holds what of a store belongs to no user; nobody can be called so."""
+
 User = str | int | Callable[[Any], str | int] | None
 """A user id, a callable that gives it for a runtime, or None: the runtime's context or the config has it."""
 
@@ -33,6 +36,8 @@ def user_of(user: User, *, runtime: Any = None, config: Mapping[str, Any] | None
             "whose memory? give user=..., pass context with a user_id (create_agent(context_schema=...)), "
             'or config={"configurable": {"user_id": ...}}'
         )
+    if found == RESERVED:
+        raise InvalidInput(f"{RESERVED!r} is no user; its scope holds what of a store belongs to no user")
     return found
 
 

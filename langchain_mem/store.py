@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -28,6 +29,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
+from langchain_mem.identity import RESERVED
 from langchain_mem.models import as_embedder
 from langchain_mem.opening import opened
 from shared_core.errors import InvalidInput, InvalidType
@@ -37,8 +39,7 @@ from shared_core.steps import Steps, arun, run
 
 Namespace = tuple[str, ...]
 
-RESERVED = "twinmem:store"
-"""The user whose scope holds what belongs to no user."""
+_ENCODED = re.compile("%(?:25|2E|00)")
 
 _OPERATORS = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"})
 _BUILT_IN = frozenset({"default", "e5", "hashing"})
@@ -205,7 +206,11 @@ class TwinmemStore(BaseStore):
             return RESERVED
         if any(i != self._place and namespace[i] != label for i, label in enumerate(template)):
             return RESERVED
-        return unquote(namespace[self._place])
+        # Only what `namespace` writes is read back: "%41nn" is nobody else's way to be called "Ann".
+        user = _ENCODED.sub(lambda found: unquote(found[0]), namespace[self._place])
+        if user == RESERVED:
+            raise InvalidInput(f"{RESERVED!r} is no user; it holds what belongs to no user")
+        return user
 
     def _owner_below(self, prefix: Namespace) -> str | None:
         """The one scope in which everything below a prefix lies; None where it may be any."""

@@ -20,7 +20,7 @@ from pydantic import Field, PrivateAttr
 from llamaindex_mem.handle import Attached
 from llamaindex_mem.messages import PAYLOAD, decode, encode, said
 from shared_core import Message, Session
-from shared_core.context import block, inert, remembered, tag
+from shared_core.context import CLOSING, FENCE, block, inert, remembered, tag
 from shared_core.ports import Redactor
 from shared_core.recall.text import clean
 from shared_core.short_term import tokens
@@ -30,6 +30,7 @@ from shared_core.writing.redact import redacted
 logger = logging.getLogger(__name__)
 
 _SPARE = 1.25
+_NAMES = ("recall", "facts", "knowledge", "task")  # the tags that LlamaIndex makes of the names of these blocks
 _TALK = 4  # messages that tell what is asked: the question and the talk before it
 # Two blocks of one user are told of a flush at the same moment; together they store it once.
 _storing = threading.Lock()
@@ -66,8 +67,9 @@ class _Block(Attached, BaseMemoryBlock[str]):
                 return
 
     def _sealed(self, text: str) -> str:
-        """The text, unable to close the tag that LlamaIndex puts around this block."""
-        return text if tag(self.name).search("<memories>") else tag(self.name).sub("‹", text)
+        """The text, unable to close the tag that LlamaIndex puts around this block, or around any other."""
+        own = tag(self.name, *_NAMES)
+        return "\n".join(line if line in FENCE else own.sub("‹", CLOSING.sub("‹", line)) for line in text.split("\n"))
 
     @property
     def _redactor(self) -> Redactor | None:

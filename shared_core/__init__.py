@@ -1,30 +1,39 @@
-"""twinmem's core: one memory for AI agents, in one file, for any framework or none."""
+"""twinmem's core: one memory for AI agents, in one file, for any framework or none.
 
-from shared_core.errors import TwinmemError
-from shared_core.memory import AgentMemory
-from shared_core.scope import Scope
-from shared_core.session import Session
-from shared_core.settings import Settings
-from shared_core.short_term.tasks import Step, Task, TaskStatus
-from shared_core.values import (
-    Candidate,
-    Change,
-    CheckReport,
-    Context,
-    Hit,
-    Kind,
-    Message,
-    Question,
-    Receipt,
-    Record,
-    Reference,
-    Section,
-    Stats,
-    Status,
-    ToolUse,
-    Triple,
-    Verified,
-)
+Names load on first use, so that whoever only wants an error or a value does not pull in numpy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shared_core.errors import TwinmemError
+    from shared_core.memory import AgentMemory
+    from shared_core.scope import Scope
+    from shared_core.session import Session
+    from shared_core.settings import Settings
+    from shared_core.short_term.tasks import Step, Task, TaskStatus
+    from shared_core.values import (
+        Candidate,
+        Change,
+        CheckReport,
+        Context,
+        Hit,
+        Kind,
+        Message,
+        Question,
+        Receipt,
+        Record,
+        Reference,
+        Section,
+        Stats,
+        Status,
+        ToolUse,
+        Triple,
+        Verified,
+    )
 
 __all__ = [
     "AgentMemory",
@@ -53,3 +62,43 @@ __all__ = [
     "TwinmemError",
     "Verified",
 ]
+
+_MODULES = {
+    "AgentMemory": "memory",
+    "Candidate": "values",
+    "Change": "values",
+    "CheckReport": "values",
+    "Context": "values",
+    "Hit": "values",
+    "Kind": "values",
+    "Message": "values",
+    "Question": "values",
+    "Receipt": "values",
+    "Record": "values",
+    "Reference": "values",
+    "Scope": "scope",
+    "Section": "values",
+    "Session": "session",
+    "Settings": "settings",
+    "Stats": "values",
+    "Status": "values",
+    "Step": "short_term.tasks",
+    "Task": "short_term.tasks",
+    "TaskStatus": "short_term.tasks",
+    "ToolUse": "values",
+    "Triple": "values",
+    "TwinmemError": "errors",
+    "Verified": "values",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

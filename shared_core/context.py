@@ -53,6 +53,8 @@ def _dressed(c: str) -> str:
     return f"[{''.join(re.escape(form) for form in (*forms, *wide))}]"
 
 
+CLOSING = re.compile(rf"[<＜﹤〈](?=[\s{_HIDDEN}]*[/／])")
+"""Where a closing tag of any name begins."""
 _TAG = tag("memories", "memory")  # our own fence, and LlamaIndex's around all blocks
 # What a terminal obeys (ANSI), what turns the direction of what follows, and the invisible letters of Unicode's tags,
 # which a model reads and nobody sees; those of a flag stay.

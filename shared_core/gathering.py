@@ -15,18 +15,14 @@ from shared_core.assembling import Line, Part, Talk, assemble
 from shared_core.context import block, inert, label, language, remembered
 from shared_core.errors import InvalidInput
 from shared_core.ports import Transaction
-from shared_core.recall.allow import allowed
 from shared_core.recall.index import KINDS
-from shared_core.recall.question import Query, question
-from shared_core.recall.rank import cosines
-from shared_core.recall.score import coverage, own_score
+from shared_core.recall.question import Query
 from shared_core.recall.text import query_terms, terms
 from shared_core.recall.where import Where, matches, parse
 from shared_core.short_term import summary, window
 from shared_core.short_term.task_text import within as task_within
 from shared_core.short_term.working import shown as task_text
 from shared_core.steps import Steps
-from shared_core.store.rows import instant
 from shared_core.values import Context, Hit, Kind, Message, Omitted, as_message
 
 if TYPE_CHECKING:
@@ -231,30 +227,11 @@ def _events(session: Session, given: _Given, hits: Sequence[Hit], least: int) ->
     relevant = engine.settings.context.relevant
     known = {hit.record.id for hit in hits}
     wanted = least - sum(hit.record.kind is Kind.EVENT and hit.score >= relevant for hit in hits)
-    now = engine.now()
-    asked = question(given.asked, engine.settings, instant(now))
-    if wanted <= 0 or asked is None:
+    if wanted <= 0:
         return []
-    yield from scope._embedded(asked)  # out of the cache: the search has embedded them
-    with engine.store.look() as tx:
-        number = scope._find(tx)
-    if number is None:
-        return []
-    with engine.recalling(number, given.where) as (tx, index):
-        mask = allowed(index, now=now, kinds=frozenset((Kind.EVENT,)), where=given.where)
-        slots = index["live"].nonzero()[0] if mask is None else mask.nonzero()[0]
-        likeness = cosines(index, asked.lead, slots)
-        order = (-likeness).argsort(kind="stable")[: _NEAREST * least]
-        near = {int(index["seq"][slots[place]]): float(likeness[place]) for place in order}
-        records = scope._records(tx, [*near])
-    found = []
-    for seq, record in records.items():
-        matched = coverage(asked.asked, record.text)
-        value = own_score(near[seq], matched, identical=False, word_bonus=engine.settings.recall.word_bonus)
-        if value >= relevant and record.id not in known:
-            found.append((seq, Hit(record=record, score=value)))
-    found.sort(key=lambda pair: (-pair[1].score, pair[1].record.id))
-    engine.accessed([seq for seq, _ in found[:wanted]], now)
+    likest = yield from scope._likest(given.asked, Kind.EVENT, _NEAREST * least, given.where)
+    found = [(seq, hit) for seq, hit in likest if hit.score >= relevant and hit.record.id not in known]
+    engine.accessed([seq for seq, _ in found[:wanted]], engine.now())
     return [hit for _, hit in found[:wanted]]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from shared_core import checkup, erasing, learning
+from shared_core import erasing, learning
 from shared_core.background import Backgrounding
 from shared_core.engine import Engine, Options, Progress
 from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
@@ -456,6 +456,8 @@ class AgentMemory:
         not the one its words were cut from was changed in the file, and is named. A file that is so
         damaged that parts of it can't be read raises nothing here; it is a problem.
         """
+        from shared_core import checkup  # seldom wanted
+
         return (yield from checkup.check(self._live(), fix))
 
     check, acheck = both(_check)

@@ -469,4 +469,3 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
     adelete_all = threaded(delete_all)
     asessions = threaded(sessions)
     astats = threaded(stats)
-

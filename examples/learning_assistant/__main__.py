@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ import uvicorn
 from examples.learning_assistant.api import LOCAL, create_app
 from examples.learning_assistant.assistant import Assistant
 from examples.learning_assistant.demo import STUDENTS, Walking, seed
+from examples.learning_assistant.errors import NotConfigured
 from examples.learning_assistant.tutor import model_of
 
 app = typer.Typer(add_completion=False)
@@ -19,7 +19,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def serve(
-    file: Annotated[Path, typer.Option(help="the twinmem file that holds the students")] = Path("learning.db"),
+    file: Annotated[
+        str, typer.Option(help="the twinmem file (or postgresql:// address) with the students")
+    ] = "learning.db",
     demo: Annotated[
         bool, typer.Option("--demo", help="add the demo students mia and xiaoyu, if they are not there")
     ] = False,
@@ -30,9 +32,13 @@ def serve(
 ) -> None:
     """Serve the learning assistant: the page at /, the API under /api, its description at /docs."""
     clock = Walking(lambda: datetime.now(UTC))
+    try:
+        model = model_of()
+    except NotConfigured as error:
+        raise typer.BadParameter(str(error), param_hint="environment") from error
 
     def make() -> Assistant:
-        assistant = Assistant(file, model=model_of(), clock=clock)
+        assistant = Assistant(file, model=model, clock=clock)
         if demo:
             for student in STUDENTS.values():
                 seed(assistant, clock, student)

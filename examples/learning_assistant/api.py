@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import JSONResponse, Response
 from fastapi_offline import FastAPIOffline
 from pydantic import AwareDatetime
 from starlette.exceptions import HTTPException
@@ -48,7 +48,6 @@ from examples.learning_assistant.words import language_of
 from shared_core.errors import InvalidInput, NotFound, StoreBusy, StoreUnavailable, TwinmemError
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
-_BYTES = 64 * 1024
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorAnswer, "description": text}
     for status, text in (
@@ -123,21 +122,11 @@ def _student(app: FastAPI) -> None:
         assistant, views = _of(request)
         return [views.remembered(record) for record in assistant.remembered(user_id, limit)]
 
-    @app.get("/api/user/export", tags=["student"], response_class=StreamingResponse)
-    def export(request: Request, user_id: _User) -> StreamingResponse:
+    @app.get("/api/user/export", tags=["student"], response_class=Response)
+    def export(request: Request, user_id: _User) -> Response:
         """Everything that is kept of a student, as JSON lines."""
-        path = _of(request)[0].export(user_id)
-
-        def content() -> Iterator[bytes]:
-            try:
-                with path.open("rb") as file:
-                    while piece := file.read(_BYTES):
-                        yield piece
-            finally:
-                path.unlink(missing_ok=True)
-
         headers = {"content-disposition": 'attachment; filename="learning-assistant.jsonl"'}
-        return StreamingResponse(content(), media_type="application/x-ndjson", headers=headers)
+        return Response(_of(request)[0].export(user_id), media_type="application/x-ndjson", headers=headers)
 
     @app.delete("/api/user", tags=["student"])
     def forget(request: Request, user_id: _User) -> Forgotten:

@@ -129,13 +129,13 @@ class Assistant:
         found = [*memory.versions(), *memory.events(limit)]
         return sorted(found, key=lambda record: record.event_time or record.created_at, reverse=True)[:limit]
 
-    def export(self, user_id: str) -> Path:
-        """A new file with everything of a student, as JSON lines; whoever asked for it deletes it."""
+    def export(self, user_id: str) -> bytes:
+        """Everything that is kept of a student, as JSON lines."""
         self.state(user_id)
-        handle, path = tempfile.mkstemp(prefix="learning-assistant-", suffix=".jsonl")
-        os.close(handle)
-        self._memory.scope(user=user_id, agent=AGENT).export(path, vectors=False)
-        return Path(path)
+        with tempfile.TemporaryDirectory() as folder:  # nobody else may look into it
+            path = Path(folder) / "student.jsonl"
+            self._memory.scope(user=user_id, agent=AGENT).export(path, vectors=False)
+            return path.read_bytes()
 
     def forget(self, user_id: str) -> tuple[Receipt, bool]:
         """Erase everything of a student; the receipt, and whether nothing of it is left in the file."""

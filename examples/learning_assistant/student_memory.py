@@ -57,8 +57,11 @@ class StudentMemory:
         """All that decisions are made of; None for a student who has no profile."""
         types = [_LEARNER, _LEVEL, _STANDING, _CARD, _PACE]
         by_type: dict[str, list[Mapping[str, Any]]] = {}
+        lessons = self._catalogue.lessons
         for record in self._scope.list(kinds=["fact", "item"], where={"type": {"$in": types}}):
-            by_type.setdefault(record.type or "", []).append(record.metadata)
+            content = record.metadata.get("content")
+            if content is None or content in lessons:  # the course may have changed since
+                by_type.setdefault(record.type or "", []).append(record.metadata)
         learner = {each["field"]: each["value"] for each in by_type.get(_LEARNER, ())}
         if not learner:
             return None

@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING
 
 from shared_core.long_term import entities
-from shared_core.long_term.inference import Closure, Fact
 from shared_core.long_term.names import shown
-from shared_core.long_term.predicates import compiled, meaning_of
 from shared_core.long_term.relations import reshape
-from shared_core.long_term.said import unsaid, untold
 from shared_core.ports import Transaction
 from shared_core.store.rows import load
+
+if TYPE_CHECKING:
+    from shared_core.long_term.inference import Closure, Fact
+
+# The words of relations, and inference over them, load where something is erased: 15 ms of an import else.
 
 Row = tuple[int, int, str, int, int]  # id, subject, predicate, object, record
 Alias = tuple[int, int, int]  # entity, target, record
@@ -124,6 +127,8 @@ def stale(tx: Transaction, scope: int, seq: int, text: str, revision: int) -> No
     found = tx.rows("told_otherwise", {"seq": seq, "text": text})
     if not found:
         return
+    from shared_core.long_term.said import unsaid, untold
+
     old, *triple = found[0]
     own = [shown(part or "") for part in triple]
     told = [
@@ -148,6 +153,8 @@ def lost(tx: Transaction, scope: int, told: Sequence[Row], aliases: Sequence[Ali
     """How many inferences rest on these rows, and on nothing else."""
     if not told and not aliases:
         return 0
+    from shared_core.long_term.predicates import meaning_of
+
     wanted = None if aliases else {meaning_of(row[2]).meaning for row in told}
     before, facts = _closure(tx, scope, wanted)
     if not before.derived:
@@ -168,6 +175,9 @@ def _closure(
     apart: Set[Alias] = frozenset(),
 ) -> tuple[Closure, Mapping[int, Fact]]:
     """What follows in a scope, and the fact of each row; nothing if no rule is about what is `wanted`."""
+    from shared_core.long_term.inference import Closure
+    from shared_core.long_term.predicates import compiled, meaning_of
+
     closure = Closure(compiled(tx.rows("scope_rules", {"scope": scope})))
     premises = {atom.predicate for clause in closure.clauses for atom in clause.body}
     if wanted is not None and not wanted & premises:

@@ -49,6 +49,11 @@ class Graph(Telling):
     ['Alpha']
     """
 
+    def _repr_html_(self) -> str:
+        from shared_core.notebook import graph
+
+        return graph(self)
+
     # ------------------------------------------------------------------ reading
 
     def entity(self, name: str) -> Entity | None:

@@ -115,6 +115,11 @@ def _step(step: Any) -> Any:
     return {"tool": name} if step.get("args") is None else {"tool": name, "args": step["args"]}
 
 
+def _is_step(value: Any) -> bool:
+    """Whether a value can be shown as a step; metadata is anybody's."""
+    return isinstance(value, str) or (isinstance(value, Mapping) and isinstance(value.get("tool"), str))
+
+
 def procedure(record: Record, tries: int, worked: int) -> Procedure:
     """The procedure that a record of kind rule is, with the outcomes told of it."""
     held = record.metadata
@@ -123,7 +128,7 @@ def procedure(record: Record, tries: int, worked: int) -> Procedure:
     return Procedure(
         id=record.id,
         situation=held["situation"] if isinstance(held.get("situation"), str) else record.text,
-        steps=tuple(steps) if isinstance(steps, list) else (),
+        steps=tuple(step for step in steps if _is_step(step)) if isinstance(steps, list) else (),
         form=form if form in FORMS else "steps",
         avoid=held.get("avoid") is True,
         mined=held.get("mined") is True,

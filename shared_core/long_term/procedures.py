@@ -274,12 +274,9 @@ class Procedures:
             if scope is None or not tx.rows("has_rules", {"scope": scope}):
                 return []
         looked = min(max(k, settings.procedures.candidates), settings.limits.k)
-        hits = yield from self._scope._seek(situation, k=looked, kinds=[Kind.RULE], hooked=False)
+        likest = yield from self._scope._likest(situation, Kind.RULE, looked)
         with engine.store.look() as tx:
-            seqs = [tx.rows("seq_by_id", (scope, hit.record.id)) for hit in hits]
-            known = self._with_outcomes(
-                tx, [(row[0][0], hit.record) for row, hit in zip(seqs, hits, strict=True) if row]
-            )
+            known = self._with_outcomes(tx, [(seq, hit.record) for seq, hit in likest])
         # The record's vector holds its steps too, which say little about when to take them.
         vectors = yield from engine.model.documents([situation, *(each.situation for each in known)])
         cosines = vectors[1:] @ vectors[0] if known else ()
@@ -288,7 +285,10 @@ class Procedures:
             replace(each, score=likeness(situation, each.situation, float(cosine), bonus))
             for each, cosine in zip(known, cosines, strict=True)
         ]
-        return offered(scored, min_likeness=like, min_success=works, k=k)
+        found = offered(scored, min_likeness=like, min_success=works, k=k)
+        given = {each.id for each in found}
+        engine.accessed([seq for seq, hit in likest if hit.record.id in given], engine.now())
+        return found
 
     match, amatch = both(_match)
 

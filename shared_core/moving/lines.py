@@ -186,7 +186,7 @@ def _checked(lines: Iterator[Line], name: str) -> Iterator[Line]:
     version, promised = first.value.get("version"), first.value.get("counts")
     if version != VERSION:
         raise InvalidInput(f"{name} has format version {version!r}, this twinmem reads {VERSION}; upgrade it")
-    if not isinstance(promised, dict):
+    if not isinstance(promised, dict) or not all(type(count) is int for count in promised.values()):
         raise InvalidInput(f"{first.where}: the header has no counts")
     yield first
     counted: Counter[str] = Counter()

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from shared_core.errors import InvalidInput, InvalidType
+from shared_core.long_term.inference import parse as implication
+from shared_core.recall.text import clean
+from shared_core.short_term.tasks import Tasks
 from shared_core.store.ledger import turn_id
 from shared_core.store.rows import Draft, dump, load, micros
 from shared_core.values import Status, aware
@@ -47,6 +50,19 @@ _FIELDS: Mapping[str, frozenset[str]] = {
     ),
     "alias": frozenset("entity target record created_at name other kept".split()),
     "trait": frozenset("entity record name type attributes created_at kept".split()),
+    "apart": frozenset({"one", "other"}),
+    "rule": frozenset("name body confidence created_at".split()),
+}
+
+
+_NEEDED: Mapping[str, frozenset[str]] = {
+    "link": frozenset("record source extractor created_at".split()),
+    "trace": frozenset("reply record rank score".split()),
+    "question": frozenset("id text choices new old created_at".split()),
+    "entity": frozenset("key name created_at".split()),
+    "relation": frozenset("subject predicate object subject_name verb object_name confidence created_at".split()),
+    "alias": frozenset("entity target created_at".split()),
+    "trait": frozenset("entity name created_at".split()),
     "apart": frozenset({"one", "other"}),
     "rule": frozenset("name body confidence created_at".split()),
 }
@@ -95,7 +111,14 @@ class Parser:
             raise InvalidInput(f"a {kind} has no {', '.join(map(repr, sorted(unknown)))}")
         if kind == "record":
             return self.record(value)
-        return self.session(value) if kind == "session" else self._other(value)
+        if kind == "session":
+            return self.session(value)
+        missing = sorted(name for name in _NEEDED[kind] if value.get(name) is None)
+        if missing:
+            raise InvalidInput(f"a {kind} needs {', '.join(missing)}")
+        if kind == "rule":
+            implication(_text(value["body"], "body"))
+        return self._other(value)
 
     # ------------------------------------------------------------------ records
 
@@ -183,7 +206,9 @@ class Parser:
 
     def session(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """A session; its summary and snapshot pass the redactor."""
-        state = value.get("state")
+        state = _unwrapped(value.get("state"))
+        if state is not None:
+            _checked_state(state)
         return {
             "id": self._id(value["id"], "session"),
             "created_at": _needed(value, "created_at"),
@@ -192,7 +217,7 @@ class Parser:
             "summarised": _whole(value.get("summarised", 0), "summarised", 0),
             "consolidated": _whole(value.get("consolidated", 0), "consolidated", 0),
             "snapshot": self._prose(value.get("snapshot"), "snapshot"),
-            "state": None if state is None else dump(redacted(_unwrapped(state), self._intake.redactor)),
+            "state": None if state is None else dump(redacted(state, self._intake.redactor)),
         }
 
     def _prose(self, value: Any, what: str) -> str | None:
@@ -211,14 +236,21 @@ class Parser:
         for name in ("attributes", "detail"):
             if isinstance(found.get(name), dict):
                 found[name] = self._intake.metadata(found[name]) or "{}"
+            elif found.get(name) is not None:
+                raise InvalidType(f"{name} is an object, not {type(found[name]).__name__}")
         for name in _NAMED & found.keys():
             found[name] = self._intake.text(_text(found[name], name))
-        if "section" in found:
-            _text(found["section"], "section")
+        for name in ("section", "extractor", "type", "body"):
+            if found.get(name) is not None:
+                found[name] = _text(found[name], name)
+        if "id" in found:
+            found["id"] = self._id(found["id"], "id")
         if "choices" in found:
+            if not isinstance(found["choices"], list):
+                raise InvalidType(f"choices is a list, not {type(found['choices']).__name__}")
             found["choices"] = [self._intake.text(_text(choice, "choice")) for choice in found["choices"]]
         for name in ("record", "source", "reply", "new", "old"):
-            if name in found:
+            if found.get(name) is not None:
                 found[name] = self._id(found[name], name)
         return found
 
@@ -236,6 +268,23 @@ def _unwrapped(value: Any) -> Any:
     return value
 
 
+def _checked_state(state: Any) -> None:
+    """Refuse tasks that no working memory could have written."""
+    if not isinstance(state, dict):
+        raise InvalidType(f"state is an object, not {type(state).__name__}")
+    tasks = Tasks.read(state)
+    parents = {id: task.parent for id, task in tasks.tasks.items()}
+    for id in (*parents, tasks.current):
+        for _ in range(len(parents) + 1):
+            if id is None:
+                break
+            if id not in parents:
+                raise InvalidInput(f"the state names the task {id!r}, which is not in it")
+            id = parents[id]
+        else:
+            raise InvalidInput("the tasks of the state are parts of each other")
+
+
 def when(value: Any, what: str) -> int | None:
     """A time of a line in microseconds."""
     return None if value is None else micros(aware(_text(value, what), what))
@@ -251,7 +300,7 @@ def _needed(value: Mapping[str, Any], what: str) -> int:
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InvalidType(f"{what} is a text, not {type(value).__name__}")
-    return value
+    return clean(value)
 
 
 def _maybe(value: Any, what: str) -> str | None:

@@ -113,7 +113,14 @@ class IndexCache:
         return bool(tx.rows("more_than", {"scope": key[0], "number": settings.exact_limit})[0][0])
 
     def _reach_outside(
-        self, tx: Transaction, scope: int, embedder: int, dimensions: int, index: ScopeIndex, revision: int, horizon: int
+        self,
+        tx: Transaction,
+        scope: int,
+        embedder: int,
+        dimensions: int,
+        index: ScopeIndex,
+        revision: int,
+        horizon: int,
     ) -> None:
         vectors, collection = self.outside(), collection_of(tx, self._store.address, scope, embedder)
         if index.outer is None:

@@ -7,7 +7,7 @@ the same at any size, and nothing of the old text can be found.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -22,6 +22,7 @@ from shared_core.recall.growing import Column
 from shared_core.recall.lexical import LexicalIndex
 from shared_core.recall.outer import Outer
 from shared_core.recall.text import ENDS_ASKING, query_terms
+from shared_core.recall.trimming import give_back
 from shared_core.settings import Recall
 from shared_core.values import Kind, Status
 
@@ -33,6 +34,7 @@ NEVER = np.iinfo(np.int64).max
 ALWAYS = np.iinfo(np.int64).min
 _CHUNK = 8_192  # rows taken in at a time, so that loading never holds two copies of the vectors
 _FEW_DEAD = 1_000
+_MANY = 20_000  # rows taken in at once, after which memory is given back
 _LONG = 12  # terms; a longer text has no more to say about itself than that
 _SAMPLE = 512  # vectors in the sample a question is measured against
 
@@ -245,17 +247,21 @@ class ScopeIndex:
         """Take in what changed: rows of the statement `changed`, and the seqs of erased records."""
         for seq in erased:
             self._kill(seq)
+        fresh, first = not self.size, self.size
         iterator = iter(rows)
         words: list[bytes] = []
         while chunk := list(islice(iterator, _CHUNK)):
-            for row in chunk:
-                self._kill(row[0])
+            if not fresh:
+                for row in chunk:
+                    self._kill(row[0])
             self._take(chunk)
             words += [row[14] or b"" for row in chunk]
         if words:
             self.lexical.add(words)
         self.revision = revision
         self._layout = None
+        if self.size - first > _MANY:
+            give_back()
         if self._sampled is not None and (self.size > 2 * self._sampled_at or not self.size):
             self._sampled = None
         if self._dead > _FEW_DEAD and 4 * self._dead > self.size:
@@ -303,11 +309,11 @@ class ScopeIndex:
         )
         columns = {
             "seq": by_column[0],
-            "kind": [_KIND[v] for v in by_column[2]],
-            "status": [_STATUS[v] for v in by_column[10]],
+            "kind": list(map(_KIND.__getitem__, by_column[2])),
+            "status": list(map(_STATUS.__getitem__, by_column[10])),
             "session": sessions,
             "position": positions,
-            "speaker": [self._speaker_code(row[6], row[5]) for row in rows],
+            "speaker": self._speaker_codes(by_column[6], by_column[5]),
             "time": by_column[9],
             "created": created,
             "valid_from": [ALWAYS if v is None else v for v in by_column[11]],
@@ -332,7 +338,7 @@ class ScopeIndex:
     def _add_vectors(self, first: int, blobs: tuple[Any, ...]) -> tuple[Slots, Slots]:
         """Add the pieces of each record, or how many bytes they are; where its rows begin (-1 for none), how many."""
         size = 2 * (self._dimensions or 1)
-        lengths = (blobs if self.outer is not None else map(len, (b or b"" for b in blobs)))
+        lengths = blobs if self.outer is not None else map(len, (b or b"" for b in blobs))
         counts = np.fromiter(((length or 0) // size for length in lengths), np.int64, len(blobs))
         total = int(counts.sum())
         self._one_piece = self._one_piece and total == len(blobs) == int((counts == 1).sum())
@@ -359,6 +365,11 @@ class ScopeIndex:
 
     def _session_code(self, session: int | None) -> int:
         return -1 if session is None else self._sessions.setdefault(session, len(self._sessions))
+
+    def _speaker_codes(self, names: Sequence[str | None], roles: Sequence[str | None]) -> list[int]:
+        pairs = list(zip(names, roles, strict=True))
+        codes = {pair: self._speaker_code(*pair) for pair in dict.fromkeys(pairs)}
+        return [codes[pair] for pair in pairs]
 
     def _speaker_code(self, name: str | None, role: str | None) -> int:
         # A speaker without a name is told from others by the role, but is not called by it.

@@ -71,7 +71,7 @@ class LexicalIndex:
             parts_slots.append(pairs[:, 0].astype(np.int32))
             parts_counts.append(np.minimum(pairs[:, 1], 65_535).astype(np.uint16))
         if len(ids):
-            order = np.lexsort((slots, ids))
+            order = np.argsort(ids, kind="stable")  # documents come in the order of their slots
             ids, slots = ids[order], slots[order]
             head = np.flatnonzero(np.r_[True, (ids[1:] != ids[:-1]) | (slots[1:] != slots[:-1])])
             parts_terms.append(ids[head])

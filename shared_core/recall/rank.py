@@ -19,7 +19,7 @@ from shared_core.recall.dense import best
 from shared_core.recall.index import Layout, ScopeIndex
 from shared_core.recall.lexical import K1, B
 from shared_core.recall.question import Question
-from shared_core.recall.text import ASKS, NAMES, NUMBERS, TEMPORAL
+from shared_core.recall.text import ASKS, NAMES, NUMBERS, TEMPORAL, term_id
 
 WEIGHTS: Mapping[str, float] = {
     "meaning": 0.28,
@@ -288,6 +288,16 @@ def cosines(index: ScopeIndex, vector: Floats | None, slots: Slots) -> Floats:
         return np.zeros(len(slots), np.float32)
     rows = index.rows_of(slots)
     return index.by_slot(index.dense.similarities(vector, rows), rows)[slots]
+
+
+def matched(index: ScopeIndex, question: Question, slots: Slots) -> NDArray[np.float64]:
+    """The share of the question's words that each record holds."""
+    held = np.zeros(index.size, np.float64)
+    words = [term_id(word) for word in dict.fromkeys(question.asked)]
+    for word in words:
+        held[index.lexical.postings(word)[0]] += 1.0
+    share: NDArray[np.float64] = held[slots] / max(1, len(words))
+    return share
 
 
 def _best_of_group(layout: Layout, values: Floats) -> Floats:

@@ -204,12 +204,16 @@ def term_id(term: str) -> int:
 
 
 def _ids(token: str) -> tuple[int, ...]:
-    return _short_ids(token) if len(token) <= _LONGEST_STEMMED else tuple(map(term_id, _terms_of(token)))
+    return _short_ids(token) if len(token) <= _LONGEST_STEMMED else _all_ids(token)
+
+
+def _all_ids(token: str) -> tuple[int, ...]:
+    return tuple(map(term_id, _terms_of(token)))
 
 
 @lru_cache(maxsize=100_000)
 def _short_ids(token: str) -> tuple[int, ...]:
-    return tuple(map(term_id, _terms_of(token)))
+    return _all_ids(token)
 
 
 def pack(text: str) -> bytes:
@@ -220,7 +224,9 @@ def pack(text: str) -> bytes:
 def analysed(text: str) -> tuple[bytes, int]:
     """The packed term ids of a text and its shape, for one cut into words."""
     tokens = _tokens(text)
-    return array("Q", chain.from_iterable(map(_ids, tokens))).tobytes(), _shape(text, tokens)
+    # Most texts have no token too long to remember: then a look-up each is all there is.
+    ids = _short_ids if len(text) <= _LONGEST_STEMMED or max(map(len, tokens), default=0) <= _LONGEST_STEMMED else _ids
+    return array("Q", chain.from_iterable(map(ids, tokens))).tobytes(), _shape(text, tokens)
 
 
 _ASKS_AT_END = re.compile(r"[?？][\s\"'”’）)]*$|[吗呢][\s。.!！]*$")
@@ -234,6 +240,7 @@ _TEMPORAL_WORDS = frozenset(
     " wednesday thursday friday saturday sunday january february march april june july august september october"
     " november december recently morning since soon".split()
 )
+_DIGIT = re.compile(r"[0-9]")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _CHINESE_NUMBER = re.compile(r"[二两三四五六七八九十百千万]")
 _CHINESE_TEMPORAL = re.compile(r"[昨前今明后]天|昨晚|[上下]周|[上下]个|[去今明]年|月|星期|周|最近|刚刚")
@@ -258,16 +265,19 @@ def _shape(text: str, tokens: Sequence[str]) -> int:
         flags |= ASKS | ENDS_ASKING
         if len(_SENTENCE_END.findall(text)) <= 1:
             flags |= ONLY_ASKS
-    digits = any(map(_has_digit, tokens))
+    ascii = text.isascii()
+    digits = bool(_DIGIT.search(text)) if ascii else any(map(_has_digit, tokens))
     if digits or not _NUMBER_WORDS.isdisjoint(tokens):
         flags |= NUMBERS
     if not _TEMPORAL_WORDS.isdisjoint(tokens) or (digits and _YEAR.search(text)):
         flags |= TEMPORAL
-    if not text.isascii():
+    if ascii and text[1:].islower() and '"' not in text:
+        return flags  # no capital after the first letter, no quotation
+    if not ascii:
         flags |= NUMBERS if _CHINESE_NUMBER.search(text) else 0
         flags |= TEMPORAL if _CHINESE_TEMPORAL.search(text) else 0
     # Scripts without capitals say nothing about names: they get what a text with one name has.
-    names = 1 if _UNSPACED_START.search(text) else 0
+    names = 1 if not ascii and _UNSPACED_START.search(text) else 0
     return flags | NAMES * min(3, max(names, len(_NAMES.findall(text))))
 
 

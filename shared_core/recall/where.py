@@ -85,7 +85,7 @@ def _group(where: Mapping[str, Any], depth: int) -> Where:
             raise InvalidInput(f"unknown operator {key!r} in where; known: {', '.join(CONNECTIVES)} and, on a key, "
                                f"{', '.join(OPERATORS)}")  # fmt: skip
         else:
-            parts += _tests(key, condition)
+            parts += _tests(key, condition, depth)
     return parts[0] if len(parts) == 1 else Group("$and", tuple(parts))
 
 
@@ -103,7 +103,7 @@ def _connective(key: str, condition: Any, depth: int) -> Group:
     return Group(key, tuple(_group(part, depth + 1) for part in condition))
 
 
-def _tests(key: str, condition: Any) -> list[Where]:
+def _tests(key: str, condition: Any, depth: int) -> list[Where]:
     if key in UNFILTERABLE:
         raise InvalidInput(f"where can't filter by {key!r}: it changes with every search")
     metadata = key.startswith("metadata.") or key not in FIELDS
@@ -113,11 +113,11 @@ def _tests(key: str, condition: Any) -> list[Where]:
         unknown = [k for k in condition if k not in OPERATORS]
         if unknown:
             raise InvalidInput(f"unknown operator {unknown[0]!r} for {key!r}; known: {', '.join(OPERATORS)}")
-        return [Test(name, metadata, op, _operand(key, op, value, time)) for op, value in condition.items()]
-    return [Test(name, metadata, "$eq", _operand(key, "$eq", condition, time))]
+        return [Test(name, metadata, op, _operand(key, op, value, time, depth)) for op, value in condition.items()]
+    return [Test(name, metadata, "$eq", _operand(key, "$eq", condition, time, depth))]
 
 
-def _operand(key: str, operator: str, value: Any, time: bool) -> Any:
+def _operand(key: str, operator: str, value: Any, time: bool, depth: int) -> Any:
     if operator == "$exists":
         if not isinstance(value, bool):
             raise InvalidInput(f"$exists of {key!r} takes True or False")
@@ -125,7 +125,9 @@ def _operand(key: str, operator: str, value: Any, time: bool) -> Any:
     if operator == "$match":
         if not isinstance(value, Mapping) or not value:
             raise InvalidInput(f"$match of {key!r} takes a non-empty dict of conditions on the keys inside it")
-        parts = [test for name, condition in value.items() for test in _tests(f"metadata.{name}", condition)]
+        if depth >= _DEEPEST:
+            raise InvalidInput(f"where is nested deeper than {_DEEPEST} levels")
+        parts = [test for name, inner in value.items() for test in _tests(f"metadata.{name}", inner, depth + 1)]
         return Group("$and", tuple(parts))
     if operator in ("$in", "$nin"):
         if not isinstance(value, list | tuple | set | frozenset):

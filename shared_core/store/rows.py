@@ -138,18 +138,20 @@ class Draft:
 
     def record(self, now: int, session: str | None) -> Record:
         """The value this draft becomes."""
-        created = instant(now if self.created_at is None else self.created_at)
+        at = now if self.created_at is None else self.created_at
+        created = instant(at)
+        updated = now if self.updated_at is None else self.updated_at
         return _record(
             {
                 "id": self.id, "kind": _KINDS[self.kind], "text": self.text, "type": self.type, "triple": self.triple,
-                "polarity": self.polarity, "entities": tuple(load(self.entities) or ()), "source": self.source,
+                "polarity": self.polarity, "entities": tuple(load(self.entities) or ()) if self.entities else (), "source": self.source,
                 "importance": self.importance, "confidence": self.confidence, "metadata": load(self.metadata) or {},
                 "event_time": moment(self.event_time), "expires_at": moment(self.expires_at), "pinned": self.pinned,
                 "session": session, "message_id": self.message_id, "role": self.role, "name": self.name,
                 "status": _STATUSES[self.status], "seen": self.seen, "accesses": 0, "accessed_at": None,
                 "supersedes": self.supersedes, "superseded_by": self.superseded_by,
                 "valid_from": moment(self.valid_from), "valid_until": moment(self.valid_until), "created_at": created,
-                "updated_at": instant(now if self.updated_at is None else self.updated_at),
+                "updated_at": created if updated == at else instant(updated),
                 "confirmed_at": moment(self.confirmed_at), "stale": False,
             }
         )  # fmt: skip

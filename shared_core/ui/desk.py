@@ -95,5 +95,5 @@ class Desk:
 def _warm(scope: Scope) -> None:
     # Whatever is wrong is told to whoever searches.
     with scope._engine.uncounted(), suppress(TwinmemError):
-        everything = dict.fromkeys(FIELDS, {"$exists": True})
+        everything = {key: {"$exists": True} for key in FIELDS}
         scope.search("a", k=1, where={"$or": [{name: each} for name, each in everything.items()]})

@@ -20,7 +20,7 @@ HEADERS: Mapping[str, str] = {
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with none at all our own forms would say they come from "null"
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }

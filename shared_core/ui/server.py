@@ -61,6 +61,7 @@ def _bound(port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((_LOOPBACK, port))
+        bound.listen(128)  # whoever comes before the server has started waits, and is not refused
     except (OSError, OverflowError) as error:
         bound.close()
         raise InvalidInput(f"port {port} can't be used: {error}; name another with --port, or none") from error

@@ -57,7 +57,9 @@ def application(desk: Desk, guard: Guard) -> ASGIApp:
     """The page for one memory, behind its guard."""
     routes: list[Any] = [Mount("/static", StaticFiles(directory=Path(__file__).with_name("static")))]
     routes += [Route(path, _endpoint(view, desk, guard), methods=["GET"]) for path, view in READ.items()]
-    routes += [Route(path, _endpoint(view, desk, guard, changes=True), methods=["POST"]) for path, view in CHANGE.items()]
+    routes += [
+        Route(path, _endpoint(view, desk, guard, changes=True), methods=["POST"]) for path, view in CHANGE.items()
+    ]
     return Gate(Starlette(routes=routes), guard)
 
 

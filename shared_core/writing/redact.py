@@ -17,6 +17,11 @@ _NEVER = frozenset({"id", "tool_call_id", "type", "role", "session_id", "message
 
 _IDS = ("_id", "_ids", "Id", "ID", "uuid")  # other systems' ids, which have to be found again
 
+_REFERENCES = frozenset(
+    "tenant thread trace run span order ticket case invoice batch ref reference hash sha md5 digest etag version commit "
+    "timestamp ts created updated serial sku isbn".split()
+)  # what they hold is a number or a name of something, where it is one word
+
 
 def redacted(value: Any, redactor: Redactor | None) -> Any:
     """A copy of a JSON-like value with each string redacted, but for ids and type names.
@@ -40,7 +45,7 @@ def _under(key: Any, value: Any, redactor: Redactor, under: Callable[[str, str],
     """The value of a key: an id stays, and what a key calls a password is one."""
     if not isinstance(value, str) or not isinstance(key, str):
         return redacted(value, redactor)
-    if key in _NEVER or key.endswith(_IDS):
+    if key in _NEVER or key.endswith(_IDS) or (key.lower() in _REFERENCES and value.isalnum()):
         return value
     return redactor(value) if under is None else under(key, value)
 

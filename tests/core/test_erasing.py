@@ -46,7 +46,21 @@ class Teller:
 
     def step(self) -> None:
         verb = self.chance.choice(
-            ["fact", "fact", "batch", "turn", "event", "rule", "graph", "task", "summary", "update", "archive", "forget", "forget"]
+            [
+                "fact",
+                "fact",
+                "batch",
+                "turn",
+                "event",
+                "rule",
+                "graph",
+                "task",
+                "summary",
+                "update",
+                "archive",
+                "forget",
+                "forget",
+            ]
         )
         getattr(self, verb)()
 
@@ -153,13 +167,18 @@ def test_r66_e3_no_byte_of_what_was_erased_is_in_any_file(path: Path, key: str |
     """Thousands of writes, changes and deletions of every kind, database and archive; what others told is still there."""
     if key is not None:
         pytest.importorskip("sqlcipher3")
+    canaries(path, key, STEPS)
+
+
+def canaries(path: Path, key: str | None, steps: int) -> dict[str, int]:
+    """Say and take back so often; how many words were said, were erased, and how many bytes were looked through."""
     chance = random.Random(66)
     with opened(path, key=key) as memory:
         alice = Teller(memory.scope(user="alice"), "zxqa", chance)
         bob = Teller(memory.scope(user="bob", agent="other"), "zxqb", chance)
-        for step in range(STEPS):
+        for step in range(steps):
             (bob if step % 4 == 0 else alice).step()
-        assert len(alice.gone) > STEPS // 20
+        assert len(alice.gone) > steps // 20
         before = on_disk(path.parent, memory)
         missing = sorted(set(alice.live) - set(found(list(alice.live), before)))
         assert not missing, "a canary that can't be seen proves nothing"
@@ -186,6 +205,10 @@ def test_r66_e3_no_byte_of_what_was_erased_is_in_any_file(path: Path, key: str |
         assert b"zxqb" not in on_disk(path.parent, memory).lower()
         assert memory.check().ok, memory.check().problems
     assert b"zxq" not in on_disk(path.parent).lower()
+    return {
+        "steps": steps, "words": alice.said + bob.said, "erased before the rest": len(alice.gone) + len(bob.gone),
+        "bytes searched": len(before) + len(after) + len(last),
+    }  # fmt: skip
 
 
 # ---------------------------------------------------------------------- when the bytes go

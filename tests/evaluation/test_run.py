@@ -74,7 +74,9 @@ def test_by_turn_and_by_session(longmemeval_file: Path) -> None:
     found = measure(read([longmemeval_file])[0], [system], [], budgets=())
     assert found.levels == ["turns", "sessions"]
     assert found.results[OURS].total("turns")["MRR"] == pytest.approx(1 / 3)
-    assert found.results[OURS].total("sessions") == pytest.approx({"n": 2, "R@1": 0, "R@5": 1, "R@10": 1, "hit@5": 1, "MRR": 1 / 3})
+    assert found.results[OURS].total("sessions") == pytest.approx(
+        {"n": 2, "R@1": 0, "R@5": 1, "R@10": 1, "hit@5": 1, "MRR": 1 / 3}
+    )
     titles = [table.title for table in tables(found)]
     assert any("by sessions" in title for title in titles)
 

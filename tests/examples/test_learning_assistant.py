@@ -285,6 +285,26 @@ def test_f5_a_restart_loses_nothing(served: Served, model: Recording, clock: Man
     assert [file.name for file in path.parent.iterdir()] == [path.name], "there is no second database"
 
 
+def test_f5_a_lesson_that_left_the_course_is_passed_over(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served() as client:
+        client.profile("s", "Mia", subjects=["python", "english"])
+        for content in ("en-past", "py-variables"):
+            client.done("s", content, 1)
+    whole = Catalogue.bundled(embedder="hashing")
+    smaller = tuple(subject for subject in whole.subjects.values() if subject.id != "english")
+    whole.close()
+    monkeypatch.setattr(Catalogue, "bundled", lambda embedder: Catalogue(smaller, embedder=embedder))
+    with served() as client:
+        found = client.get("user/profile", user_id="s")
+        assert [each["content_id"] for each in found["topics"]] == ["py-variables"]
+        assert found["subjects"] == ["python", "english"], "what the student told stays"
+        assert client.next("s") == [("py-variables", "weak")]
+        assert client.due("s", datetime(2030, 1, 1, tzinfo=UTC)) == ["py-variables"]
+    monkeypatch.undo()
+    with served() as client:
+        assert len(client.get("user/profile", user_id="s")["topics"]) == 2, "and comes back with it"
+
+
 @pytest.mark.parametrize(("one", "other"), [("en", "zh"), ("zh", "en")])
 def test_f5_two_students_never_mix(served: Served, model: Recording, one: str, other: str) -> None:
     with served() as client:
@@ -530,6 +550,11 @@ def test_f5_which_model_answers_is_told_by_the_environment() -> None:
     assert isinstance(model_of({"OPENAI_API_KEY": "k"}), ScriptedTutor), "no MODEL, no calls"
     with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
         model_of({"MODEL": "some-model"})
+    wrong = CliRunner().invoke(
+        command.app, [], env={"MODEL": "some-model", "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
+    )
+    assert wrong.exit_code == 2
+    assert "OPENAI_API_KEY" in wrong.output, "told before anything is served"
 
 
 @pytest.mark.parametrize(("language", "title"), [("en", "Learning assistant"), ("zh", "学习助手")])

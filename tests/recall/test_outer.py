@@ -194,7 +194,7 @@ def test_an_index_that_was_dropped_is_made_anew_from_the_rows(place: Place) -> N
         assert drop_all(memory) == 1
 
 
-def test_e5_who_is_forgotten_leaves_nothing_outside(place: Place) -> None:
+def test_who_is_forgotten_leaves_nothing_outside(place: Place) -> None:
     with place.opened() as memory:
         memory.scope(user="alice").add_many(texts(200))
         memory.scope(user="bob").add_many(texts(200))
@@ -210,7 +210,7 @@ def test_e5_who_is_forgotten_leaves_nothing_outside(place: Place) -> None:
         )
 
 
-def test_e5_what_is_erased_is_gone_outside_before_the_receipt(place: Place) -> None:
+def test_what_is_erased_is_gone_outside_before_the_receipt(place: Place) -> None:
     with place.opened() as memory:
         scope = memory.scope(user="alice")
         records = scope.add_many(texts(200))
@@ -269,7 +269,7 @@ def test_pgvector_makes_lists_where_they_are_worth_it(server: Server, monkeypatc
         server.clean()
 
 
-def test_e6_a_role_finds_its_users_vectors_only(server: Server) -> None:
+def test_a_role_finds_its_users_vectors_only(server: Server) -> None:
     place = Place("pgvector", server.address(server.schema_of(None)))
     try:
         with place.opened() as memory:

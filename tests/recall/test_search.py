@@ -444,3 +444,13 @@ def test_a_memory_in_the_other_language_is_not_pushed_aside_by_texts_that_merely
         ]
     )
     assert "花生" in scope.search("Which food am I allergic to?", k=1)[0].record.text
+
+
+def test_a_filter_that_keeps_a_turn_out_does_not_hide_what_was_read_from_it() -> None:
+    with AgentMemory.open(embedder="hashing") as memory:
+        scope = memory.scope(user="alice")
+        scope.session("monday").add_messages([{"role": "user", "content": "I live in Lyon"}])
+        [fact] = scope.list(kinds=["fact"])
+        assert [hit.record.kind for hit in scope.search("Where do I live?")] == ["turn"]
+        for where in ({"id": fact.id}, {"type": fact.type}, {"kind": {"$ne": "turn"}}):
+            assert [hit.record.id for hit in scope.search("Where do I live?", where=where)] == [fact.id]

@@ -63,7 +63,9 @@ def state(memory: AgentMemory) -> State:
         records = scope.list(where={"status": {"$exists": True}})
         found.append(
             [
-                sorted([r.kind.value, r.text, r.status.value, r.session or "", r.seen, r.message_id or ""] for r in records),
+                sorted(
+                    [r.kind.value, r.text, r.status.value, r.session or "", r.seen, r.message_id or ""] for r in records
+                ),
                 [[name, [m.text for m in scope.session(name).messages()]] for name in sorted(scope.sessions())],
                 sorted(str(each) for each in scope.graph.relations()),
                 sorted([each.session or "", each.records] for each in scope.archive.list()),
@@ -145,7 +147,12 @@ class Run:
             embedder = FixedEmbedder(dimensions=8, name="another")
         if self.verb == "rekey" and key is None:
             key = KEY
-        settings = {"transfer": {"batch": 5}, "consolidation": {"batch": 2}, "decay": {"batch": 2}, "archive": {"abandoned_seconds": 0.001}}
+        settings = {
+            "transfer": {"batch": 5},
+            "consolidation": {"batch": 2},
+            "decay": {"batch": 2},
+            "archive": {"abandoned_seconds": 0.001},
+        }
         return AgentMemory.open(self.path, embedder=embedder, settings=settings, clock=ManualClock(), key=key)
 
     def reset(self) -> None:
@@ -161,7 +168,9 @@ class Run:
                 self.before(memory)
         for path in self.folder.iterdir():
             if path != self.base:
-                shutil.copytree(path, self.base / path.name) if path.is_dir() else shutil.copy(path, self.base / path.name)
+                shutil.copytree(path, self.base / path.name) if path.is_dir() else shutil.copy(
+                    path, self.base / path.name
+                )
 
     def child(self, kill_at: int, after: float | None = None) -> tuple[int, bool]:
         """Do it in a child that is killed before its n-th step, or after some seconds; its steps, and whether it was done."""
@@ -260,7 +269,9 @@ def main(verb: str, folder: Path, kills: int) -> dict[str, Any]:
     took = time.perf_counter() - begun
     assert done
     after = run.look()
-    chosen: list[tuple[int, float | None]] = [(n, None) for n in range(steps, 0, -max(1, steps // kills if kills else 1))]
+    chosen: list[tuple[int, float | None]] = [
+        (n, None) for n in range(steps, 0, -max(1, steps // kills if kills else 1))
+    ]
     chosen += [(0, took * n / _TIMED) for n in range(1, _TIMED)]
     acknowledged = between = 0
     for place, seconds in chosen:

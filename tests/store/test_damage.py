@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from shared_core.testing import ManualClock
 from tests.conftest import LONG
 from tests.disk import raw
 
-FLIPS = 2_000 if LONG else 60
+FLIPS = 2_000 if LONG else 24
 KEY = "correct horse battery staple"
 PAGE = 4096
 
@@ -35,9 +36,13 @@ def filled(path: Path, **more: object) -> set[str]:
             scope = memory.scope(user=user)
             scope.add_many([{"text": f"{user} 说 note {n} about zebra{n}", "metadata": {"n": n}} for n in range(60)])
             scope.add(f"{user} lives in Lyon", triple=(user, "lives in", "Lyon"), entities=[user])
-            scope.session("monday").add_messages([{"role": "user", "content": f"{user} turn {n} yak{n}"} for n in range(20)])
+            scope.session("monday").add_messages(
+                [{"role": "user", "content": f"{user} turn {n} yak{n}"} for n in range(20)]
+            )
             scope.graph.add(user, "knows", "Carol")
-        return {r.text for u in ("alice", "bob") for r in memory.scope(user=u).list(where={"status": {"$exists": True}})}
+        return {
+            r.text for u in ("alice", "bob") for r in memory.scope(user=u).list(where={"status": {"$exists": True}})
+        }
 
 
 def looked(memory: AgentMemory, user: str) -> set[str]:
@@ -49,13 +54,10 @@ def looked(memory: AgentMemory, user: str) -> set[str]:
         lambda: [h.record.text for h in scope.search(f"{user} zebra7 Lyon", k=20)],
         lambda: [m.text for m in scope.session("monday").messages()],
         lambda: [h.record.text for h in scope.session("monday").context("zebra3 Lyon").hits],
-        lambda: [*map(str, scope.graph.relations())][:0],
     ]
     for way in ways:
-        try:
+        with suppress(TwinmemError):  # said, and nothing wrong told
             found |= set(way())
-        except TwinmemError:
-            pass  # said, and nothing wrong told
     return found
 
 
@@ -76,22 +78,28 @@ def fault(path: Path, texts: set[str], key: str | None, where: str) -> str:
     except TwinmemError as error:
         pytest.fail(f"{where}: check raised {error!r}")
     finally:
-        try:
+        with suppress(TwinmemError):
             memory.close()
-        except TwinmemError:
-            pass
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
 @pytest.mark.parametrize("what", ["bit", "byte", "page"])
-def test_r41_flipped_bytes_are_said_or_found_and_nobody_is_told_anything_else(path: Path, key: str | None, what: str) -> None:
+def test_r41_flipped_bytes_are_said_or_found_and_nobody_is_told_anything_else(
+    path: Path, key: str | None, what: str
+) -> None:
     if key is not None:
         pytest.importorskip("sqlcipher3")
+    outcomes = flipped(path, key, what, FLIPS // (3 if key else 1))
+    assert outcomes.get("said", 0) + outcomes.get("found", 0) > 0
+
+
+def flipped(path: Path, key: str | None, what: str, count: int) -> dict[str, int]:
+    """Damage a file so often, each time anew, and count what came of it."""
     texts = filled(path, key=key)
     whole = path.read_bytes()
     chance = random.Random(f"{what}{key}")
     outcomes: dict[str, int] = {}
-    for flip in range(FLIPS // (3 if key else 1)):
+    for flip in range(count):
         data = bytearray(whole)
         at = chance.randrange(len(data))
         if what == "bit":
@@ -110,7 +118,7 @@ def test_r41_flipped_bytes_are_said_or_found_and_nobody_is_told_anything_else(pa
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
         if key is not None and bytes(data) != whole:
             assert outcome != "harmless", f"an encrypted page was changed at {at}, and nobody noticed"
-    assert outcomes.get("said", 0) + outcomes.get("found", 0) > 0
+    return outcomes
 
 
 def killed_with_log(path: Path, key: str | None = None) -> list[str]:
@@ -122,7 +130,9 @@ def killed_with_log(path: Path, key: str | None = None) -> list[str]:
         "for n in range(40):\n    scope.add(f'alice note {n} ' + 'filler ' * 40, id=f'r{n:03}')\n"
         "    print(f'r{n:03}', flush=True)\nos._exit(9)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(path), key or ""], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path), key or ""], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 9, done.stderr
     return done.stdout.split()
 
@@ -277,7 +287,9 @@ print("full")
 def test_a_full_disk_is_a_clear_error_and_what_was_acknowledged_is_there(path: Path, verb: str) -> None:
     filled(path)
     room = path.stat().st_size + 400_000
-    done = subprocess.run([sys.executable, "-c", FULL, str(path), str(room), verb], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path), str(room), verb], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-2_000:]
     *said, last = done.stdout.split()
     assert last == "full"
@@ -308,7 +320,9 @@ def test_a_disk_that_is_full_at_a_deletion_leaves_it_pending(path: Path) -> None
         "memory.close()\n"
     )
     room = path.stat().st_size * 3 // 4  # enough for the log of a few deletions, not for the whole file
-    done = subprocess.run([sys.executable, "-c", script, str(path), str(room)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path), str(room)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-2_000:]
     with opened(path) as memory:
         assert len(memory.scope(user="bob").list(limit=1_000)) > 50
@@ -406,7 +420,9 @@ def test_a_clock_that_goes_backwards_changes_no_order(path: Path) -> None:
         ids = []
         for n in range(30):
             clock.advance(seconds=-3_600 if n % 3 == 2 else 600)
-            chat.add_messages([{"role": "user", "content": f"turn {n} yak{n}"}, {"role": "assistant", "content": f"answer {n}"}])
+            chat.add_messages(
+                [{"role": "user", "content": f"turn {n} yak{n}"}, {"role": "assistant", "content": f"answer {n}"}]
+            )
             said += [f"turn {n} yak{n}", f"answer {n}"]
             ids.append(scope.add(f"fact {n} zebra{n}").id)
             assert scope.search(f"zebra{n}", k=1)[0].record.text == f"fact {n} zebra{n}"

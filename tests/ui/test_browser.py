@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from shared_core import AgentMemory
 from shared_core.testing import ManualClock
 from shared_core.ui.server import Running
+from tests.conftest import LONG
 from tests.ui.conftest import filled
 from tests.ui.test_page import HOSTILE
 
@@ -23,9 +24,11 @@ CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).with_name("axe.min.js")
 USER = "user=alice&agent=default"
 
+REQUIRED = os.environ.get("CI") or os.environ.get("TWINMEM_BROWSER")
+
 pytestmark = [
     # In CI a missing browser is a failure: there these tests have to run.
-    pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium here: apt-get install chromium"),
+    pytest.mark.skipif(not (CHROMIUM or REQUIRED), reason="no Chromium here: apt-get install chromium"),
     # Playwright's own event loop, closed by it in its own time.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -33,6 +36,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "these tests need Debian's chromium: apt-get install chromium"
     with sync_playwright() as playwright:
         # No sandbox: in a container, and as root, there is none to have.
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
@@ -55,11 +59,16 @@ class Site:
 
         context.on("request", note)
         page = context.new_page()
-        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: self._heard(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: (self.complaints.append("a dialog: " + dialog.message), dialog.dismiss()))
         page.set_default_timeout(15_000)
         return page
+
+    def _heard(self, text: str) -> None:
+        # htmx's word for a question that a newer one took the place of, which is as it should be.
+        if not text.startswith(("htmx:sendAbort", "htmx:afterRequest")):
+            self.complaints.append(text)
 
 
 def served(memory: AgentMemory) -> Iterator[Site]:
@@ -114,12 +123,11 @@ def rows(page: Page) -> Any:
 
 def test_e3_view_search_and_filter(look: Look) -> None:
     page = look()
-    expect(page).to_have_url(lambda_url := page.url)
-    assert "token" not in lambda_url
     expect(page.locator("h1")).to_have_text("Memories")
+    assert "token" not in page.url
     page.fill("#q", "where is the spare key")
-    expect(rows(page).first).to_contain_text("under the blue pot")
     expect(page.locator("#count")).to_contain_text("found")
+    expect(rows(page).first).to_contain_text("under the blue pot")
     rows(page).first.locator("summary").click()
     expect(rows(page).first.locator(".numbers")).to_contain_text("cosine")
     assert "q=where" in page.url, "what is shown can be kept as an address"
@@ -154,7 +162,7 @@ def test_e3_delete_undo_confirm_edit_and_pin(look: Look, memory: AgentMemory) ->
     page.get_by_role("button", name="Save").click()
     expect(page.locator("article .text")).to_have_text("The spare key is with Bob")
     expect(page.locator(".history")).to_contain_text("under the blue pot")
-    page.get_by_label("Question").fill("Who has the spare key?")
+    page.get_by_role("textbox", name="Question").fill("Who has the spare key?")
     page.get_by_role("button", name="Score").click()
     expect(page.locator("#scored")).to_contain_text("Place 1 of all memories")
     page.locator("article").get_by_role("button", name="Delete").click()
@@ -185,12 +193,18 @@ def test_e3_all_of_it_works_by_keyboard_alone(look: Look, memory: AgentMemory) -
     page.keyboard.press("/")
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("spare key")
+    expect(page.locator("#count")).to_contain_text("found")
+    page.wait_for_load_state("networkidle")
     expect(rows(page).first).to_contain_text("under the blue pot")
 
     def tab_to(name: str) -> None:
         for _ in range(40):
             page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent").strip().startswith(name):
+            if (
+                page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
+                .strip()
+                .startswith(name)
+            ):
                 return
         raise AssertionError(f"{name} is not reached by Tab")
 
@@ -218,10 +232,12 @@ def test_e3_light_and_dark_by_the_system_and_by_hand(look: Look) -> None:
     page = look(color_scheme="dark")
     assert ground(page) < 150
     page.get_by_role("button", name="Light").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
     assert ground(page) > 600
     page.reload()
     assert ground(page) > 600
     page.get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert ground(page) < 150
     assert ground(look(color_scheme="light")) > 600
 
@@ -244,9 +260,12 @@ def test_e3_nothing_keeps_anybody_out(look: Look, scheme: str) -> None:
     page = look(color_scheme=scheme)
     base = page.url.split("/memories")[0]
     tags = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    for path in ("/memories", "/memories?q=spare+key&importance=0.1", "/memory?id=key&q=key", "/graph", "/timeline",
-                 "/session?session=monday", "/sessions", "/profile", "/procedures", "/context?q=key", "/stats",
-                 "/everything", "/waiting", "/?all=1"):  # fmt: skip
+    paths = ("/memories?q=spare+key&importance=0.1", "/memory?id=key&q=key", "/graph", "/context?q=key")
+    if scheme == "light" or LONG:
+        paths += ("/timeline", "/session?session=monday", "/profile", "/procedures", "/stats", "/everything")
+    if LONG:
+        paths += ("/memories", "/sessions", "/waiting", "/?all=1")
+    for path in paths:
         page.goto(base + path + ("&" if "?" in path else "?") + USER)
         page.evaluate(AXE.read_text(encoding="utf-8"))
         found = page.evaluate("options => axe.run(document, options)", tags)
@@ -257,7 +276,15 @@ def test_e3_nothing_keeps_anybody_out(look: Look, scheme: str) -> None:
 def test_e3_a_telephone_shows_all_without_scrolling_sideways(look: Look) -> None:
     page = look(viewport={"width": 360, "height": 740})
     base = page.url.split("/memories")[0]
-    for path in ("/memories?importance=0.1&", "/memory?id=key&", "/graph?", "/timeline?", "/profile?", "/context?q=key&", "/stats?"):
+    for path in (
+        "/memories?importance=0.1&",
+        "/memory?id=key&",
+        "/graph?",
+        "/timeline?",
+        "/profile?",
+        "/context?q=key&",
+        "/stats?",
+    ):
         page.goto(base + path + USER)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
 
@@ -275,7 +302,10 @@ def test_e3_hostile_text_does_nothing(look: Look, memory: AgentMemory) -> None:
     for path in ("/memories?", "/memories?q=alert&", "/memory?id=bad&q=alert&", "/graph?", "/timeline?", "/sessions?",
                  "/session?session=%3Cscript%3Ealert(5)%3C%2Fscript%3E&", "/context?q=alert&"):  # fmt: skip
         page.goto(base + path + USER)
-        assert page.evaluate("document.querySelectorAll('main script, main img, main iframe, [onload], [onerror]').length") == 0
+        assert (
+            page.evaluate("document.querySelectorAll('main script, main img, main iframe, [onload], [onerror]').length")
+            == 0
+        )
     page.goto(f"{base}/memory?id=bad&{USER}")
     expect(page.locator("article .text")).to_contain_text("<script>alert(1)</script>")
     expect(page.locator("article .text")).to_contain_text("{{ 7*7 }}")
@@ -286,13 +316,15 @@ def test_e3_a_wrong_token_is_refused(browser: Browser, site: Site) -> None:
     page = context.new_page()
     for path in ("/", "/?token=wrong", f"/memories?{USER}", f"/export?{USER}"):
         answer = page.goto(site.base + path)
-        assert answer is not None and answer.status == 403
+        assert answer is not None
+        assert answer.status == 403
         assert "blue pot" not in page.content()
     context.close()
 
 
 # ---------------------------------------------------------------------- 10,000 memories
 
+ROUNDS = 12 if LONG else 3  # of each; the quickest counts, since other tests run on the same cores
 _WATCH = """() => { window.took = []; let begun = 0;
   document.addEventListener("htmx:beforeRequest", () => { begun = performance.now(); });
   document.addEventListener("htmx:afterSettle", () => requestAnimationFrame(() => window.took.push(performance.now() - begun))); }"""
@@ -313,7 +345,7 @@ def test_e3_ten_thousand_memories_answer_at_once(browser: Browser, tmp_path: Pat
             took = _timed(browser, site)
     record_property("milliseconds", took)
     print({name: round(each) for name, each in took.items()})
-    slack = 1.0 if os.environ.get("TWINMEM_LONG_TESTS") else 4.0  # other tests run on the same cores
+    slack = 1.0 if LONG else 4.0  # other tests run on the same cores
     assert max(took.values()) <= 200 * slack, took
 
 
@@ -327,7 +359,7 @@ def _timed(browser: Browser, site: Site) -> dict[str, float]:
 
     def best(name: str, act: Callable[[int], None]) -> None:
         found = []
-        for turn in range(3):
+        for turn in range(ROUNDS):
             before = page.evaluate("window.took.length")
             act(turn)
             page.wait_for_function("before => window.took.length > before", arg=before)
@@ -335,18 +367,18 @@ def _timed(browser: Browser, site: Site) -> dict[str, float]:
         took[name] = min(found)
 
     best("scroll", lambda turn: page.locator("#rows > li.more").scroll_into_view_if_needed())
-    assert rows(page).count() == 200
+    assert rows(page).count() == 50 * (ROUNDS + 1)
     best("search", lambda turn: page.fill("#q", f"tea and {turn} trees"))
     page.locator(".filters > summary").click()
-    best("search and filter", lambda turn: _chosen(page, "Type", f"t{turn + 1}"))
+    best("search and filter", lambda turn: _chosen(page, "type", f"t{(turn + 1) % 7}"))
     page.fill("#q", "")
     page.wait_for_timeout(600)
-    best("filter", lambda turn: _chosen(page, "Type", f"t{turn + 2}"))
-    best("order", lambda turn: _chosen(page, "Order", ("-importance", "-event_time", "created_at")[turn]))
+    best("filter", lambda turn: _chosen(page, "type", f"t{(turn + 5) % 7}"))
+    best("order", lambda turn: _chosen(page, "order", ("-importance", "-event_time", "created_at")[turn % 3]))
     context.close()
     assert not site.complaints
     return took
 
 
-def _chosen(page: Page, label: str, value: str) -> None:
-    page.get_by_label(label, exact=True).select_option(value)
+def _chosen(page: Page, name: str, value: str) -> None:
+    page.locator(f"select[name={name}]").select_option(value)

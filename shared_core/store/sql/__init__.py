@@ -19,6 +19,14 @@ _RECORD = """
 FROM record r LEFT JOIN scope o ON o.id = r.scope LEFT JOIN session s ON s.id = r.session
 LEFT JOIN access a ON a.record = r.seq"""
 
+# The records that a list shows, within the bounds of `recall.bounds`; "" and -1 stand for any.
+_LISTED = """
+    r.scope = :scope AND (r.expires_at IS NULL OR r.expires_at > :now) AND :kinds LIKE '%,' || r.kind || ',%'
+    AND (:status = '' OR r.status = :status) AND (:type = '' OR r.type = :type) AND (:source = '' OR r.source = :source)
+    AND (:pinned = -1 OR r.pinned = :pinned) AND r.importance BETWEEN :least AND :most
+    AND r.created_at BETWEEN :since AND :until
+    AND (:session = '' OR r.session IN (SELECT id FROM session WHERE scope = :scope AND name = :session))"""
+
 
 @cache
 def statements(backend: str) -> dict[str, str]:
@@ -28,6 +36,6 @@ def statements(backend: str) -> dict[str, str]:
     'SELECT'
     """
     text = files(__name__).joinpath(f"{backend}.sql").read_text(encoding="utf-8")
-    parts = _NAME.split(text.replace("{record}", _RECORD.strip()))[1:]
+    parts = _NAME.split(text.replace("{record}", _RECORD.strip()).replace("{listed}", _LISTED.strip()))[1:]
     found = {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
     return found | (copying.statements() if backend == "sqlite" else {})

@@ -172,22 +172,20 @@ SELECT r.seq, r.id, r.kind, r.type, r.source, s.name, r.importance, r.confidence
     r.event_time, r.expires_at, r.created_at, r.updated_at
 FROM record r LEFT JOIN session s ON s.id = r.session
 WHERE r.scope = :scope AND (r.expires_at IS NULL OR r.expires_at > :now);
+-- name: listed_count
+SELECT count(*) FROM record r WHERE {listed};
 -- name: listed_values
--- The value that a page of active records is ordered by; `sign` -1 turns the order round, NULL comes last in both.
-SELECT seq, value FROM (SELECT seq, id, kind, :sign * CASE :by WHEN 'created_at' THEN created_at
-        WHEN 'updated_at' THEN updated_at WHEN 'event_time' THEN event_time WHEN 'importance' THEN importance
-        WHEN 'confidence' THEN confidence ELSE seen END AS value
-    FROM record
-    WHERE scope = :scope AND status = 'active' AND (expires_at IS NULL OR expires_at > :now)) listed
-WHERE id = :id AND :kinds LIKE '%,' || kind || ',%';
+-- The value that a list is ordered by; `sign` -1 turns the order round, NULL comes last in both.
+SELECT r.seq, :sign * CASE :by WHEN 'created_at' THEN r.created_at WHEN 'updated_at' THEN r.updated_at
+    WHEN 'event_time' THEN r.event_time WHEN 'importance' THEN r.importance WHEN 'confidence' THEN r.confidence
+    ELSE r.seen END
+FROM record r WHERE {listed} AND r.id = :id;
 -- name: listed_page
-SELECT seq FROM (SELECT seq, kind, :sign * CASE :by WHEN 'created_at' THEN created_at
-        WHEN 'updated_at' THEN updated_at WHEN 'event_time' THEN event_time WHEN 'importance' THEN importance
-        WHEN 'confidence' THEN confidence ELSE seen END AS value
-    FROM record
-    WHERE scope = :scope AND status = 'active' AND (expires_at IS NULL OR expires_at > :now)) listed
-WHERE :kinds LIKE '%,' || kind || ',%' AND (value > :value OR (value = :value AND seq > :seq)
-    OR (value IS NULL AND (:missing = 0 OR seq > :seq)))
+SELECT seq FROM (SELECT r.seq, :sign * CASE :by WHEN 'created_at' THEN r.created_at WHEN 'updated_at' THEN r.updated_at
+        WHEN 'event_time' THEN r.event_time WHEN 'importance' THEN r.importance WHEN 'confidence' THEN r.confidence
+        ELSE r.seen END AS value
+    FROM record r WHERE {listed}) listed
+WHERE value > :value OR (value = :value AND seq > :seq) OR (value IS NULL AND (:missing = 0 OR seq > :seq))
 ORDER BY value IS NULL, value, seq LIMIT :limit;
 -- name: types_and_sources
 SELECT DISTINCT type, source FROM record WHERE scope = :scope;

@@ -141,7 +141,11 @@ def procedures(ask: Ask) -> Answer:
     """What worked, and what did not; the ones that fit a situation where one is given."""
     situation = ask.query.text("q").strip()
     with ask.looking() as scope:
-        found = scope.procedures.match(situation, k=20, min_likeness=0.0, min_success=0.0) if situation else scope.procedures.list()
+        found = (
+            scope.procedures.match(situation, k=20, min_likeness=0.0, min_success=0.0)
+            if situation
+            else scope.procedures.list()
+        )
         held = ask.desk.held(scope)
     return Page("procedures.html", {"procedures": found, "situation": situation, "held": held})
 

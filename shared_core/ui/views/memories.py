@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PAGE = 50
 _MOST_HITS = 1_000
+_OFFERED = 300  # names a list of choices holds
 _PLACES = 200  # hits among which a memory's place for a question is looked for
 _FALSE = "0"
 
@@ -47,7 +48,7 @@ def memories(ask: Ask) -> Answer:
         types, sources = _told(scope)
         values |= {
             "kinds": [kind.value for kind in Kind], "statuses": [status.value for status in Status], "orders": ORDERS,
-            "types": types, "sources": sources, "sessions": scope.sessions(), "open_questions": len(scope.questions()),
+            "types": _offered(types, wanted.type), "sources": _offered(sources, wanted.source), "sessions": _offered(scope.sessions()[::-1], wanted.session), "open_questions": len(scope.questions()),
         }  # fmt: skip
     return Page("memories.html", values)
 
@@ -81,6 +82,12 @@ def _ordered(hits: Sequence[Hit], order: str) -> list[Hit]:
     return sorted(known, key=lambda hit: getattr(hit.record, name), reverse=reverse) + [
         hit for hit in hits if getattr(hit.record, name) is None
     ]
+
+
+def _offered(names: Sequence[str], chosen: str) -> list[str]:
+    """Names to choose from: the first ones, and the one that is chosen."""
+    offered = list(names[:_OFFERED])
+    return offered if chosen in (*offered, "") else [chosen, *offered]
 
 
 def _told(scope: Scope) -> tuple[list[str], list[str]]:

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import NotFound
+from shared_core.store import ledger
 from shared_core.ui.answers import Answer, Ask, Page, Redirect
 from shared_core.ui.desk import ARCHIVE, SESSION
 from shared_core.ui.showing import day
@@ -45,9 +46,8 @@ def session(ask: Ask) -> Answer:
     most = ask.query.whole("last", _MESSAGES, 1, 100_000)
     messages = chat.messages(last=most + 1)
     earlier = len(messages) > most
-    ids = {record.message_id: record.id for record in scope.list(kinds=["turn"], where={"session": chat.id})}
     values: dict[str, Any] = {
-        "session": chat.id, "messages": [(message, ids.get(message.id)) for message in messages[-most:]],
+        "session": chat.id, "messages": [(each, ledger.turn_id(chat.id, each.id) if each.id else None) for each in messages[-most:]],
         "earlier": ask.link("/session", session=chat.id, last=min(most * 4, 100_000)) if earlier else "",
         "summary": chat.summary, "snapshot": chat.snapshot, "tasks": chat.working.tasks(),
         "shared": chat.working.shared, "held": ask.desk.held(scope),
@@ -93,7 +93,9 @@ def timeline(ask: Ask) -> Answer:
         stored = {record.id for record in found if scope.get(record.id) is not None}
     more = len(found) > most
     shown = list(reversed(found[-most:]))
-    days = [(label, list(group)) for label, group in groupby(shown, lambda each: day(each.event_time or each.created_at))]
+    days = [
+        (label, list(group)) for label, group in groupby(shown, lambda each: day(each.event_time or each.created_at))
+    ]
     later = ask.link(
         "/timeline", type=type_, session=ask.query.text("session"), since=ask.query.text("since"),
         until=ask.query.text("until"), limit=min(most * 4, 100_000),

@@ -328,9 +328,7 @@ def _clause(clause: str, bare: str, mention: times.Mention | None, talk: _Talk, 
         if not who.own:
             talk.antecedent = who
         return
-    if re.match(r"^(?:你|您|他|她|它|这|那|大家)", bare):
-        talk.previous = None
-    elif _MINE.match(_LEAD.sub("", bare)):
+    if re.match(r"^(?:你|您|他|她|它|这|那|大家)", bare) or _MINE.match(_LEAD.sub("", bare)):
         talk.previous = None
     elif match := _OWN.match(_LEAD.sub("", bare)):
         talk.previous = _Subject(talk.speaker, bare[match.end() :], own=True)
@@ -379,7 +377,7 @@ _TITLED: Final = re.compile(rf"(?P<name>[{w.SURNAMES}][\u4e00-\u9fff]?)(?:{w.TIT
 
 def _names_somebody(text: str) -> bool:
     """Whether what a relative or a boss "is" names them: "张总监", "陈敏", and not "程序员" or "高级经理"."""
-    if match := _TITLED.fullmatch(text):
+    if _TITLED.fullmatch(text):
         return not any(text.startswith(word) for word in w.NOT_NAMES)
     return is_name(text) and not re.search(r"[人生师员家座手迷控党族医者汉友猫狗]$", text)
 

@@ -167,6 +167,9 @@ def _fact(item: Any, at: datetime | None, speaker: str | None) -> Extracted | No
         item = {"text": item}
     elif isinstance(item, list):
         item = dict(zip(("subject", "predicate", "object"), item, strict=False))
+    if not isinstance(item, dict):
+        _LOG.warning("an item of the model's answer is no fact; it was left out")
+        return None
     text, thing = _text(item, "text", "fact", "content", "memory"), _text(item, "object", "value")
     predicate = re.sub(r"[\s-]+", "_", _text(item, "predicate", "relation").lower()) or "noted"
     predicate = predicate.replace("_", " ") if predicate.startswith("favourite_") else predicate
