@@ -93,17 +93,19 @@ def threads(size: int = 10_000, seconds: float = 4.0) -> dict[str, Any]:
 
     load = generate(size, 200)
     found: dict[str, Any] = {"size": size}
-    with tempfile.TemporaryDirectory(prefix="twinmem-threads-") as folder:
-        with AgentMemory.open(str(Path(folder) / "ours.db"), embedder=load.embedder()) as memory:
-            users = [f"user-{n}" for n in range(8)]
-            for user in users:
-                memory.scope(user=user).add_many([scale.fields(load, n) for n in range(size)])
-            for name, who in (("one scope", users[:1] * 8), ("eight scopes", users)):
-                rates: dict[int, list[float]] = {1: [], 8: []}
-                for _ in range(3):  # in turns, so that other work slows both alike
-                    for number in rates:
-                        rates[number].append(_together(memory, load, who[:number], seconds / 2))
-                found[name] = {str(number): float(np.median(values)) for number, values in rates.items()}
+    with (
+        tempfile.TemporaryDirectory(prefix="twinmem-threads-") as folder,
+        AgentMemory.open(str(Path(folder) / "ours.db"), embedder=load.embedder()) as memory,
+    ):
+        users = [f"user-{n}" for n in range(8)]
+        for user in users:
+            memory.scope(user=user).add_many([scale.fields(load, n) for n in range(size)])
+        for name, who in (("one scope", users[:1] * 8), ("eight scopes", users)):
+            rates: dict[int, list[float]] = {1: [], 8: []}
+            for _ in range(3):  # in turns, so that other work slows both alike
+                for number in rates:
+                    rates[number].append(_together(memory, load, who[:number], seconds / 2))
+            found[name] = {str(number): float(np.median(values)) for number, values in rates.items()}
     return found
 
 
@@ -146,9 +148,11 @@ def server() -> Iterator[str]:
     sys.path.insert(0, str(ROOT))
     from tests.servers import started
 
-    with tempfile.TemporaryDirectory(prefix="twinmem-pg-", ignore_cleanup_errors=True) as folder:
-        with started(Path(folder) / "data", durable=True) as running:
-            yield running.uri
+    with (
+        tempfile.TemporaryDirectory(prefix="twinmem-pg-", ignore_cleanup_errors=True) as folder,
+        started(Path(folder) / "data", durable=True) as running,
+    ):
+        yield running.uri
 
 
 def _bare(connection: Any) -> Any:

@@ -76,6 +76,18 @@ def erased(key: str | None) -> Callable[[Path, bool], Figures]:
     return part
 
 
+def many(folder: Path, short: bool) -> Figures:
+    """Four processes of eight threads with mixed verbs on one file, and what they say against what is there."""
+    from tests.core import test_load
+
+    path = folder / "agent.db"
+    accounts = test_load.load(path, 5 if short else 60)
+    checked = test_load.verify(path, accounts)
+    verbs = sum(sum(each["verbs"].values()) for each in accounts)
+    refused = sum(sum(each["busy"].values()) for each in accounts)
+    return {"threads": len(accounts), "verbs": verbs, "writes checked": checked, "refused as busy": refused, "lost": 0}
+
+
 def machine(folder: Path, short: bool) -> Figures:
     """A random history of all verbs against a plain model."""
     from tests.core.test_whole_machine import walked
@@ -90,6 +102,7 @@ PARTS: dict[str, Callable[[Path, bool], Figures]] = {
     "damaged file, encrypted": damage(KEY),
     "erased, plain": erased(None),
     "erased, encrypted": erased(KEY),
+    "many at once": many,
     "state machine": machine,
 }
 """What is tried, by name; each gets an empty folder and gives its figures."""

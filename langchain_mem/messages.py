@@ -139,6 +139,8 @@ def _content(content: Any) -> Any:
         return content
     if isinstance(content, Mapping):
         return [dict(content)]
+    if not isinstance(content, list | tuple):
+        return str(content)
     return [part if isinstance(part, str) else dict(part) for part in content if isinstance(part, str | Mapping)]
 
 

@@ -249,7 +249,7 @@ def _foreign(message: Message) -> ChatMessage:
     if message.name:
         kwargs["name"] = message.name
     content = message.content or None if message.tool_calls else message.content  # "" beside calls says nothing
-    parts = [content] if isinstance(content, str | Mapping) else content or ()
+    parts = content if isinstance(content, list | tuple) else [content] if isinstance(content, str | Mapping) else ()
     blocks = [block for part in parts for block in _foreign_part(part)]
     if _ToolCallBlock is not None:
         blocks += [

@@ -26,6 +26,7 @@ OWNERS: dict[str, type] = {
     "procedures": Procedures, "archive": Archive, "profile": Profile,
 }  # fmt: skip
 
+
 @dataclass
 class Filled:
     """What is in a filled scope, by the names its verbs take."""
@@ -123,6 +124,8 @@ VERBS: dict[tuple[str, str], list[Call]] = {
     ("scope", "sessions"): [_raw()],
     ("scope", "questions"): [_raw()],
     ("scope", "stats"): [_raw()],
+    ("scope", "reveal"): [_of("word"), _raw("[PHONE_00000000]")],
+    ("scope", "private"): [_raw()],
     ("scope", "export"): [_file("scope.jsonl")],
     ("session", "messages"): [_raw()],
     ("session", "window"): [_raw()],
@@ -174,6 +177,7 @@ VERBS: dict[tuple[str, str], list[Call]] = {
     ("scope", "answer"): [_of("question", "=new")],
     ("scope", "separate"): [_of("record")],
     ("scope", "resume"): [_raw()],
+    ("scope", "redact"): [_raw()],
     ("scope", "consolidate"): [_raw(fold=True)],
     ("scope", "cleanup"): [_raw(dry_run=True), _raw(dry_run=False)],
     ("scope", "import_"): [_file("theirs.jsonl"), _file("talk.jsonl", "auto")],
@@ -277,9 +281,7 @@ def calls(given: Filled, folder: Path) -> Iterator[tuple[str, Callable[[Scope], 
         for way in ways:
             arguments, keywords = way(given, folder)
 
-            def call(
-                scope: Scope, owner: str = owner, name: str = name, a: Any = arguments, k: Any = keywords
-            ) -> Any:
+            def call(scope: Scope, owner: str = owner, name: str = name, a: Any = arguments, k: Any = keywords) -> Any:
                 return getattr(part(scope, owner), name)(*a, **k)
 
             yield f"{owner}.{name}", call

@@ -46,7 +46,10 @@ def _table(model: Any) -> str:
 
 def _rows(fields: Any) -> str:
     described = any(field.description for field in fields.values())
-    lines = ["| field | type | default |" + (" |" if described else ""), "| --- | --- | --- |" + (" --- |" if described else "")]
+    lines = [
+        "| field | type | default |" + (" |" if described else ""),
+        "| --- | --- | --- |" + (" --- |" if described else ""),
+    ]
     for name, field in fields.items():
         kind = getattr(field.annotation, "__name__", None) if isinstance(field.annotation, type) else None
         if kind is None or "[" in str(field.annotation):
@@ -60,4 +63,10 @@ def _rows(fields: Any) -> str:
 def _shown(field: Any) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     text = repr(value)
-    return f"`{text}`".replace("|", "\\|") if len(text) <= 40 else f"{len(value)} entries" if hasattr(value, "__len__") else "see above"
+    return (
+        f"`{text}`".replace("|", "\\|")
+        if len(text) <= 40
+        else f"{len(value)} entries"
+        if hasattr(value, "__len__")
+        else "see above"
+    )

@@ -40,7 +40,15 @@ def stats(db: Place, *, user: str | None, agent: str | None, as_json: bool) -> N
         rows = [{"user": user, "agent": agent, **each.model_dump(mode="json")} for user, agent, each in counted]
         sums = {name: total[name] for name in ("records", *_COUNTED)}
         embedder = None if stored is None else {"name": stored[0], "dimensions": stored[1]}
-        write_json({"database": readable(str(db)), **({} if size is None else {"bytes": size}), "embedder": embedder, "scopes": rows, "total": sums})
+        write_json(
+            {
+                "database": readable(str(db)),
+                **({} if size is None else {"bytes": size}),
+                "embedder": embedder,
+                "scopes": rows,
+                "total": sums,
+            }
+        )
         return
     with_agents = any(agent != "default" for _, agent, _ in counted)
     heads = ["user", *(["agent"] if with_agents else []), "sessions", "messages", "facts etc.", "tokens"]

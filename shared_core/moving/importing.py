@@ -111,7 +111,9 @@ def ours(scope: Scope, file: Path, *, revive: bool, progress: Progress | None) -
     for batch in _batches(_values(file, parser), engine.settings.transfer.batch):
         taker = yield from _take(scope, batch, same, revive, intake.taken())
         became.update(taker.became)
-        versions |= {str(m.item.id): (m.item.supersedes, m.item.superseded_by) for m in _records(batch) if _versioned(m)}
+        versions |= {
+            str(m.item.id): (m.item.supersedes, m.item.superseded_by) for m in _records(batch) if _versioned(m)
+        }
         found.update(taker.lines)
         done += len(batch)
         if progress is not None:

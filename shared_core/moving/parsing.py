@@ -116,7 +116,7 @@ class Parser:
         missing = sorted(name for name in _NEEDED[kind] if value.get(name) is None)
         if missing:
             raise InvalidInput(f"a {kind} needs {', '.join(missing)}")
-        if kind == "rule":
+        if kind == "rule" and value["body"] != "":  # a rule of ours that was dropped has no body
             implication(_text(value["body"], "body"))
         return self._other(value)
 

@@ -309,7 +309,12 @@ def tie(tx: Transaction, scope: int, versions: Mapping[str, Versions]) -> None:
             tied = dict(named)
             if before is not None and item.supersedes is None and _is_here(tx, scope, before):
                 tied["supersedes"] = before
-            if after is not None and item.superseded_by is None and item.status == "superseded" and _is_here(tx, scope, after):
+            if (
+                after is not None
+                and item.superseded_by is None
+                and item.status == "superseded"
+                and _is_here(tx, scope, after)
+            ):
                 tied["superseded_by"] = after
             if tied != named:
                 tx.run("set_versions", {"seq": seq, "revision": ledger.bump(tx, scope), **tied})

@@ -38,9 +38,9 @@ def test_a_cell_run_again_opens_the_same_memory_and_doubles_nothing(path: Path) 
         chat.add_messages(TURN)
         chat.replace_messages([*TURN, {"role": "user", "content": "And now?"}])
         alice.graph.add("Ann", "works at", "ACME")
-    assert [record.text for record in alice.list(kinds=["fact"], where={"source": "user", "id": {"$ne": "key"}})][:1] == [
-        "I like green tea"
-    ]
+    assert [record.text for record in alice.list(kinds=["fact"], where={"source": "user", "id": {"$ne": "key"}})][
+        :1
+    ] == ["I like green tea"]
     assert alice.count(where={"text": "I like green tea"}) == 1
     assert [message.text for message in chat.messages()] == ["I live in Lyon", "Noted", "And now?"]
     assert len(alice.graph.relations("Ann")) == 1
@@ -61,7 +61,14 @@ def test_a_file_by_any_of_its_names_is_one_memory(path: Path, tmp_path: Path, mo
     link, folder = tmp_path / "link.db", tmp_path / "folder"
     link.symlink_to(path)  # before the file is there
     folder.symlink_to(tmp_path, target_is_directory=True)
-    names = [str(path), f"../{path.name}", link, folder / path.name, f"./.././{path.name}", Path(f"../below/../{path.name}")]
+    names = [
+        str(path),
+        f"../{path.name}",
+        link,
+        folder / path.name,
+        f"./.././{path.name}",
+        Path(f"../below/../{path.name}"),
+    ]
     handles = [AgentMemory.open(name, embedder="hashing") for name in names]
     for n, memory in enumerate(handles):
         memory.scope(user="alice").add(f"through name {n}", id=f"{n}")
@@ -110,7 +117,14 @@ def test_a_closed_handle_says_so_in_every_verb_and_another_one_goes_on(path: Pat
             else:
                 silent.append((name, "worked"))
     assert not silent, silent[:5]
-    for call in (memory.users, memory.check, memory.flush, memory.purge, memory.stats, lambda: memory.scope(user="bob")):
+    for call in (
+        memory.users,
+        memory.check,
+        memory.flush,
+        memory.purge,
+        memory.stats,
+        lambda: memory.scope(user="bob"),
+    ):
         with pytest.raises(MemoryClosed):
             call()
     if other:

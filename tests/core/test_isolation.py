@@ -38,7 +38,9 @@ def state(scope: Scope, file: Path) -> str:
     scope.export(file, audit=True)
     lines = file.read_text(encoding="utf-8").splitlines()
     archived = [[each.text for each in scope.archive.read(one.id)] for one in scope.archive.list()]
-    return "\n".join([*lines[1:], repr(archived), repr(scope.session("monday").working.tasks()), repr(scope.questions())])
+    return "\n".join(
+        [*lines[1:], repr(archived), repr(scope.session("monday").working.tasks()), repr(scope.questions())]
+    )
 
 
 def test_the_table_has_every_verb_of_every_part() -> None:
@@ -114,7 +116,9 @@ def test_e2_ids_that_look_alike_or_hold_separators_and_wildcards_are_different_p
         assert memory.check().ok
 
 
-@pytest.mark.parametrize("id", ["", " ", "\t\n", "\u200b", "\ufeff\u200d", "\u3000", None, 7, b"a", "\ud800", "x" * 1_001])
+@pytest.mark.parametrize(
+    "id", ["", " ", "\t\n", "\u200b", "\ufeff\u200d", "\u3000", None, 7, b"a", "\ud800", "x" * 1_001]
+)
 def test_e2_an_id_that_names_nobody_is_refused_everywhere(memory: AgentMemory, id: Any) -> None:
     scope = memory.scope(user="alice")
     refused: list[Callable[[], object]] = [
@@ -134,7 +138,28 @@ def test_e2_an_id_that_names_nobody_is_refused_everywhere(memory: AgentMemory, i
 
 
 PIECES = st.sampled_from(
-    ["a", "b", ":", "/", "%", "_", "*", "?", ".", "..", " ", "\x1f", "\0", "é", "e\u0301", "Ａ", "A", "'", "\\", "\u200b"]
+    [
+        "a",
+        "b",
+        ":",
+        "/",
+        "%",
+        "_",
+        "*",
+        "?",
+        ".",
+        "..",
+        " ",
+        "\x1f",
+        "\0",
+        "é",
+        "e\u0301",
+        "Ａ",
+        "A",
+        "'",
+        "\\",
+        "\u200b",
+    ]
 )
 SHAPES = st.lists(PIECES, min_size=1, max_size=4).map("".join).filter(lambda id: id.strip(" \x1f\0\u200b"))
 
@@ -167,7 +192,14 @@ TEXTS = [
     "I moved to Lyon in May", "My sister Ann lives in Oslo", "我喜欢喝乌龙茶", "The red bike is in the cellar", "I am allergic to nuts",
     "Ann works at the harbour", "green tea keeps me awake", "the bridge opened in 1932",
 ]  # fmt: skip
-QUESTIONS = ["Where do I live?", "tea", "乌龙茶", "Who is Ann?", "what did I say about nuts", "When was the bridge opened?"]
+QUESTIONS = [
+    "Where do I live?",
+    "tea",
+    "乌龙茶",
+    "Who is Ann?",
+    "what did I say about nuts",
+    "When was the bridge opened?",
+]
 
 
 def _life(memory: AgentMemory, noise: bool) -> list[Any]:
@@ -202,7 +234,13 @@ def _life(memory: AgentMemory, noise: bool) -> list[Any]:
         context = alice.session("s").context(question, max_tokens=300)
         told.append((context.text, context.tokens, [(hit.record.text, hit.score) for hit in context.hits]))
         told.append([(each[0], each[1]) for each in alice.graph.similar(question)])
-    told += [alice.stats(), alice.graph.stats(), alice.profile.text(), alice.graph.proposals(), alice.graph.ask("Who works at harbour?")]
+    told += [
+        alice.stats(),
+        alice.graph.stats(),
+        alice.profile.text(),
+        alice.graph.proposals(),
+        alice.graph.ask("Who works at harbour?"),
+    ]
     told += [alice.session("s").summary, alice.session("s").snapshot, alice.graph.text("Ann")]
     return told
 

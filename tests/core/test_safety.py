@@ -22,8 +22,20 @@ UNSAFE_MODULES = {
     "xml": "expands entities without end", "lxml": "the same", "zipfile": "unpacks to any path and size",
     "tarfile": "the same", "ftplib": "sends passwords openly", "telnetlib": "the same", "ctypes": "leaves Python's checks",
 }  # fmt: skip
-UNSAFE_CALLS = {"os.system", "os.popen", "subprocess.getoutput", "tempfile.mktemp", "numpy.load", "np.load", "shutil.unpack_archive"}
-STARTS_PROGRAMS = {"shared_core/evaluation/machine.py", "shared_core/commands/demonstrating.py", "shared_core/demo/__init__.py"}
+UNSAFE_CALLS = {
+    "os.system",
+    "os.popen",
+    "subprocess.getoutput",
+    "tempfile.mktemp",
+    "numpy.load",
+    "np.load",
+    "shutil.unpack_archive",
+}
+STARTS_PROGRAMS = {
+    "shared_core/evaluation/machine.py",
+    "shared_core/commands/demonstrating.py",
+    "shared_core/demo/__init__.py",
+}
 WRITES = {"write_text", "write_bytes", "unlink", "rename", "replace", "rmdir", "mkdir", "makedirs", "remove", "rmtree", "symlink_to",
           "touch", "savefig", "copyfile", "move"}  # fmt: skip
 MAY_WRITE = {
@@ -89,7 +101,9 @@ def test_no_sql_is_put_together_out_of_values() -> None:
         if name in ("shared_core/store/copying.py", "shared_core/store/postgres.py", "shared_core/store/encryption.py"):
             continue  # table names of the schema, a server's settings and a key in hexadecimal; their tests say so
         for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and called(node).endswith((".execute", ".executemany", ".executescript"))):
+            if not (
+                isinstance(node, ast.Call) and called(node).endswith((".execute", ".executemany", ".executescript"))
+            ):
                 continue
             for part in node.args[:1]:
                 text = ast.unparse(part)

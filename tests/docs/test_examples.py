@@ -2,7 +2,8 @@
 
 The Python blocks of a page run in order, in one namespace and an empty folder. A block below
 `<!-- needs: model -->` finds a scripted `model` (LangChain) and `llm` (LlamaIndex), and `tools`; one below
-`<!-- not run: why -->` is only compiled. Of command lines, the commands, options, extras and targets have to exist.
+`<!-- aside: why -->` runs beside the others, which don't see what it makes; one below `<!-- not run: why -->` is only
+compiled. Of command lines, the commands, options, extras and targets have to exist.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.docs.reading import ROOT, Block, blocks, pages
 
 WITH_PYTHON = [page for page in pages() if any(block.language == "python" for block in blocks(page))]
 WITH_COMMANDS = [page for page in pages() if any(block.language == "bash" for block in blocks(page))]
-MOST_NOT_RUN = 4
+MOST_NOT_RUN = 1
 
 
 def named(page: Path) -> str:
@@ -54,7 +55,7 @@ def test_the_python_of_a_page_runs_and_prints_what_it_says(
                 continue
             if block.note == "needs: model":
                 namespace |= scripted()
-            exec(code, namespace)
+            exec(code, dict(namespace) if block.note.startswith("aside:") else namespace)
             printed = capsys.readouterr().out
             if block.prints is not None:
                 where = f"{named(page)}, line {block.line}, printed:\n{printed}"
@@ -97,7 +98,7 @@ def test_the_commands_of_a_page_exist_with_their_options(page: Path) -> None:
             elif words[0] == "make":
                 assert {word for word in words[1:] if "=" not in word} <= targets, words
             elif words[:2] == ["pip", "install"]:
-                wanted = re.findall(r"twinmem\[([\w,]+)\]", " ".join(words))
+                wanted = re.findall(r"(?:twinmem|\.)\[([\w,]+)\]", " ".join(words))
                 assert {name for each in wanted for name in each.split(",")} <= extras, words
 
 

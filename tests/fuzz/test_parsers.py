@@ -139,7 +139,9 @@ def test_thoughts_are_left_out_wherever_they_stand() -> None:
 
 
 @given(content=VALUES, calls=VALUES, name=VALUES, extra=VALUES)
-def test_r15_any_message_is_stored_whole_or_refused(filled: Any, content: Any, calls: Any, name: Any, extra: Any) -> None:
+def test_r15_any_message_is_stored_whole_or_refused(
+    filled: Any, content: Any, calls: Any, name: Any, extra: Any
+) -> None:
     chat = filled.session("odd")
     message = {"role": "assistant", "content": content, "tool_calls": calls, "name": name, "payload": extra}
     try:
@@ -150,13 +152,22 @@ def test_r15_any_message_is_stored_whole_or_refused(filled: Any, content: Any, c
 
 
 @given(payload=VALUES, content=VALUES, calls=st.lists(VALUES, max_size=2))
-def test_r05_a_stored_message_of_any_shape_is_shown_by_both_adapters(payload: Any, content: Any, calls: list[Any]) -> None:
+def test_r05_a_stored_message_of_any_shape_is_shown_by_both_adapters(
+    payload: Any, content: Any, calls: list[Any]
+) -> None:
     """What one framework or an import has written is read by the other; it may be anything that JSON holds."""
     lc = pytest.importorskip("langchain_mem.messages")
     li = pytest.importorskip("llamaindex_mem.messages")
-    for own in (payload, {"langchain": payload}, {"llamaindex": payload}, {"langchain": {"type": "ai", "data": payload}}):
+    for own in (
+        payload,
+        {"langchain": payload},
+        {"llamaindex": payload},
+        {"langchain": {"type": "ai", "data": payload}},
+    ):
         try:
-            message = Message(role="assistant", content=content, tool_calls=calls, payload=own if isinstance(own, dict) else None)
+            message = Message(
+                role="assistant", content=content, tool_calls=calls, payload=own if isinstance(own, dict) else None
+            )
         except ValueError:
             continue
         for decode in (lc.from_core, li.decode):
@@ -168,7 +179,15 @@ def test_r05_a_stored_message_of_any_shape_is_shown_by_both_adapters(payload: An
 
 
 def test_every_limit_is_enforced_with_its_name_and_nothing_is_stored(path: Path) -> None:
-    limits = {"text_chars": 100, "batch": 3, "query_chars": 50, "k": 10, "metadata_bytes": 60, "metadata_depth": 3, "id_chars": 20}
+    limits = {
+        "text_chars": 100,
+        "batch": 3,
+        "query_chars": 50,
+        "k": 10,
+        "metadata_bytes": 60,
+        "metadata_depth": 3,
+        "id_chars": 20,
+    }
     with AgentMemory.open(path, embedder="hashing", settings={"limits": limits}) as memory:
         scope = memory.scope(user="alice")
         chat = scope.session("s")

@@ -56,7 +56,9 @@ async def test_e2_no_adapter_reaches_another_users_memory(core: AgentMemory, vic
     chats = TwinmemChatStore(memory=core, user=intruder)
     seen += [chats.get_messages("s"), chats.get_keys(), chats.delete_messages("s"), chats.delete_last_message("s")]
     for block in (TwinmemRecallBlock, TwinmemFactBlock, TwinmemGraphBlock, TwinmemTaskBlock):
-        seen.append(await block(memory=core, user=intruder, session_id="s").aget(asked("Where is the key? Ann"), session_id="s"))
+        seen.append(
+            await block(memory=core, user=intruder, session_id="s").aget(asked("Where is the key? Ann"), session_id="s")
+        )
     seen.append(TwinmemRetriever(core, user=intruder, where={"id": record.id}).retrieve("key"))
     seen.append(TwinmemRetriever(core, user=intruder, k=50).retrieve("key"))
     theirs = TwinmemPropertyGraphStore(memory=core, user=intruder)

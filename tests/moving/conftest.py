@@ -151,7 +151,7 @@ def rich() -> Callable[[Scope], None]:
             }
             tx.run(
                 "write_session",
-                {"session": session, "created_at": 1_600_000_000_000_000, "state": '{"tasks":[{"n":NaN}]}', **kept},
+                {"session": session, "created_at": 1_600_000_000_000_000, "state": '{"theirs":[{"n":NaN}]}', **kept},
             )
 
     return _rich
