@@ -1,9 +1,9 @@
-# Few verbs: setup, demo, test, postgres, lint, matrix, bench, bench-scale, torture, docs, clean. Each works on a fresh machine with Python 3.11 and make.
+# Few verbs: setup, demo, test, postgres, lint, matrix, bench, bench-scale, torture, docs, notebooks, clean. Each works on a fresh machine with Python 3.11 and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint matrix bench bench-scale torture docs clean
+.PHONY: setup demo test postgres lint matrix bench bench-scale torture docs notebooks clean
 
 setup: $(VENV)/.ready
 
@@ -17,10 +17,10 @@ demo: setup ## two frameworks, two processes, one file
 	$(BIN)/twinmem demo
 
 test: setup ## the whole suite, warnings as errors
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 postgres: setup ## what has to hold of every store, on a PostgreSQL server that the tests start
-	TWINMEM_PG=1 $(BIN)/python -m pytest -q -k postgres tests/core tests/long_term tests/short_term tests/recall tests/moving
+	TWINMEM_PG=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -k postgres tests/core tests/long_term tests/short_term tests/recall tests/moving
 
 lint: setup ## style and types
 	$(BIN)/ruff check .

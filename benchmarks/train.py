@@ -48,7 +48,8 @@ class Case:
 def cases(sample: Sample, embedder: object) -> list[Case]:
     """The numbers of every turn for every question of a conversation, out of the product's own code."""
     found = []
-    with AgentMemory.open(embedder=embedder) as memory:
+    # Turns are ranked alike with and without what is read from them, and only turns are ranked here.
+    with AgentMemory.open(embedder=embedder, settings={"facts": {"extract": False}}) as memory:
         scope = memory.scope(user="u")
         for name, messages in sample.sessions.items():
             scope.session(name).add_messages(messages)

@@ -125,7 +125,12 @@ def _place(value: str | Place) -> Place:
 Db = Annotated[
     Place,
     typer.Option(
-        "--db", "-d", envvar="TWINMEM_DB", parser=_place, metavar="PATH", help="The database: a file, or postgresql://..."
+        "--db",
+        "-d",
+        envvar="TWINMEM_DB",
+        parser=_place,
+        metavar="PATH",
+        help="The database: a file, or postgresql://...",
     ),
 ]
 User = Annotated[
@@ -181,7 +186,8 @@ def _start(
 @app.command("import")
 def import_(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What 'twinmem export' wrote, or another system's export: JSON or JSONL.")
+        Path,
+        typer.Argument(metavar="FILE", help="What 'twinmem export' wrote, or another system's export: JSON or JSONL."),
     ],
     db: Db = _AGENT_DB,
     format: Annotated[Format, typer.Option("--format", "-f", help="What the file is.")] = Format.AUTO,
@@ -224,7 +230,8 @@ def export(
 @app.command()
 def archive(
     session: Annotated[
-        str | None, typer.Argument(metavar="[SESSION]", help="The conversation to move away; none: list.", callback=_text)
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="The conversation to move away; none: list.", callback=_text),
     ] = None,
     db: Db = _AGENT_DB,
     user: User = None,
@@ -367,7 +374,9 @@ def redact(
     user: User = None,
     agent: Agent = None,
     go: Annotated[bool, typer.Option("--go", help="Rewrite them; without this it only says which they are.")] = False,
-    vault: Annotated[bool, typer.Option("--vault", help="Put tokens in their place that a program can reveal.")] = False,
+    vault: Annotated[
+        bool, typer.Option("--vault", help="Put tokens in their place that a program can reveal.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say which memories hold private data as it is, by kind. With --go, redact them and purge the file."""
@@ -406,7 +415,9 @@ def restore(
 def copy(
     to: Annotated[
         Place,
-        typer.Argument(metavar="TO", parser=_place, help="An empty place: a new file, or postgresql://host/name?schema=..."),
+        typer.Argument(
+            metavar="TO", parser=_place, help="An empty place: a new file, or postgresql://host/name?schema=..."
+        ),
     ],
     db: Db = _AGENT_DB,
     encrypt: Annotated[bool, typer.Option("--encrypt", help="A file under the key in TWINMEM_NEW_KEY.")] = False,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shared_core.assembling import Line, Part, Talk, assemble
 from shared_core.context import block, inert, label, language, remembered
 from shared_core.errors import InvalidInput
-from shared_core.ports import Transaction
+from shared_core.ports import TokenCounter, Transaction
 from shared_core.recall.index import KINDS
 from shared_core.recall.question import Query
 from shared_core.recall.text import query_terms, terms
@@ -50,6 +50,7 @@ class _Given:
     kinds: frozenset[Kind] = frozenset()
     graph: bool = False
     where: Where | None = None
+    earlier: tuple[str, int] = ("", 0)  # the running summary, and the tokens it may take
 
 
 def gather(
@@ -80,6 +81,7 @@ def gather(
             yield from _rules(session, given, hits, int(max_tokens * limits.rules_share))
     elif k is not None and k < 0:
         raise InvalidInput(f"k is a whole number from 0, not {k!r}")
+    _earlier(given, hits[: limits.least_memories], engine.count)
     relations, names = _relations(session, given) if given.graph and most else ([], [])
     sources = _sources(session, [*_told(hits), *(id for relation in relations for id in relation.sources)])
     _recalled(given, hits, most, sources, limits.least_memories, limits.least_events, limits.relevant)
@@ -173,9 +175,14 @@ def _summary(session: Session, tx: Transaction, row: tuple[Any, ...], given: _Gi
     if turns and len(turns) < _SUMMARISED and given.visible.issuperset(turns):
         return
     said = [message.text for message in given.talk if given.records.get(message.id or "") in given.visible]
-    text = _unsaid(text, said)
+    given.earlier = (_unsaid(text, said), most)
+
+
+def _earlier(given: _Given, hits: Sequence[Hit], count: TokenCounter) -> None:
+    """The running summary as a part, without what the surest memories say in the same words."""
+    text, most = given.earlier
+    text = _unsaid(text, [hit.record.text for hit in hits])
     if text:
-        count = session._scope._live().count
         short = summary.within(text, most, count)
         given.parts["summary"] = _either("summary", short, most, lambda text, most: summary.within(text, most, count))
 

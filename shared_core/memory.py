@@ -312,7 +312,9 @@ class AgentMemory:
         engine = self._handle()
         indexes, graphs = engine.indexes.held(), engine.graphs.held()
         with engine.store.look() as tx:
-            names = {number: row[0] for number in indexes | graphs if (row := tx.rows("scope_names", {"scope": number}))}
+            names = {
+                number: row[0] for number in indexes | graphs if (row := tx.rows("scope_names", {"scope": number}))
+            }
         hot = [
             HotScope(
                 user=names[number][0], agent=names[number][1], bytes=indexes.get(number, (0, 0))[0],

@@ -521,4 +521,3 @@ def _name(item: Draft, session: str, now: int) -> None:
 
 def _same(a: Draft, b: Draft) -> bool:
     return (a.role, a.name, a.text, a.body) == (b.role, b.name, b.text, b.body)
-

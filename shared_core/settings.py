@@ -111,7 +111,9 @@ class Mix(_Section):
         "sum", description="a weighted mean, or relevance times the weighted sum of the rest"
     )
     relevance: float = Field(1.0, ge=0, description="weight of relevance; of no use in a product")
-    recency: float = Field(0.0, ge=0, description="weight of recency: halved every half-life; 1/(1 + days) in a product")
+    recency: float = Field(
+        0.0, ge=0, description="weight of recency: halved every half-life; 1/(1 + days) in a product"
+    )
     importance: float = Field(0.0, ge=0, description="weight of importance")
     frequency: float = Field(0.0, ge=0, description="weight of accesses: log(1+n)/5, at most 1; n/10 in a product")
     half_life_hours: float = Field(24.0, gt=0, description="age at which recency is 0.5")
@@ -165,9 +167,12 @@ _SHARES = {"alpha": "relevance", "beta": "recency", "gamma": "frequency"}
 class Recall(_Section):
     """How a question finds its memories."""
 
-    mix: Mix = Field(default_factory=Mix, description="what is weighed beside relevance; the name of a ready mix will do")
+    mix: Mix = Field(
+        default_factory=Mix, description="what is weighed beside relevance; the name of a ready mix will do"
+    )
     expand: Literal["llm"] | Callable[[str], Any] | None = Field(
-        None, description='further questions to ask beside the one given: a callable, or "llm" for the memory\'s own LLM'
+        None,
+        description='further questions to ask beside the one given: a callable, or "llm" for the memory\'s own LLM',
     )
     expansions: int = Field(3, ge=1, description="further questions asked, at most")
     expansion_weight: float = Field(0.5, ge=0, description="weight of each further question against the one given")
@@ -182,10 +187,13 @@ class Recall(_Section):
         200_000, ge=1, description="vectors in one scope up to which search is exact; past it IVF, or what `dense` says"
     )
     dense: Literal["faiss", "pgvector", "qdrant"] | Callable[..., Any] = Field(
-        "faiss", description="where the vectors of larger scopes are searched: in this process, in the PostgreSQL server "
+        "faiss",
+        description="where the vectors of larger scopes are searched: in this process, in the PostgreSQL server "
         "of the memory, in Qdrant, or in the `ports.VectorIndex` that a callable makes of the store",
     )
-    qdrant: str = Field("http://localhost:6333", min_length=1, description="where Qdrant is: a URL, or a folder for its local mode")
+    qdrant: str = Field(
+        "http://localhost:6333", min_length=1, description="where Qdrant is: a URL, or a folder for its local mode"
+    )
     probes: int = Field(32, ge=1, description="IVF lists visited for a query")
     piece_words: int = Field(60, ge=1, description="longest piece the embedder is given, in words")
     piece_chars: int = Field(400, ge=1, description="longest piece the embedder is given, in characters")
@@ -206,7 +214,9 @@ class Context(_Section):
     )
     least_memories: int = Field(3, ge=0, description="memories always in the context, if they fit: the first ones")
     least_events: int = Field(3, ge=0, description="the same of past events, if there are relevant ones")
-    relevant: float = Field(0.5, ge=0, le=1, description="score from which an event beyond the first memories is relevant")
+    relevant: float = Field(
+        0.5, ge=0, le=1, description="score from which an event beyond the first memories is relevant"
+    )
     line_tokens: int = Field(20, ge=1, description="tokens of a usual line: no more are looked for than could fit")
     rank_decay: float = Field(1.5, ge=0, description="a line at place r of the ranking is worth (r + 1)^-rank_decay")
     length_worth: float = Field(0.8, ge=0, le=1, description="times tokens^length_worth: the longer of two says more")
@@ -258,7 +268,10 @@ class Events(_Section):
         None, description="take events out of messages; None: as `facts.extract`. A message is stored either way"
     )
     key: float = Field(
-        1.0, ge=0, le=1, description="importance of requirements, decisions, code changes, errors with their fix: 5 of 5"
+        1.0,
+        ge=0,
+        le=1,
+        description="importance of requirements, decisions, code changes, errors with their fix: 5 of 5",
     )
     step: float = Field(0.8, ge=0, le=1, description="importance of a key step with its result: 4 of 5")
     plain: float = Field(0.6, ge=0, le=1, description="importance of an error without a fix")
@@ -287,8 +300,12 @@ class Procedures(_Section):
     """What worked, and what did not (B7)."""
 
     mine: bool = Field(True, description="whether `mine` looks for procedures; what is there stays either way")
-    every: int = Field(5, ge=0, description="sessions that have to end before procedures are mined by themselves; 0: never")
-    llm: bool = Field(True, description="whether a memory with an LLM asks it to mine; without one patterns are counted")
+    every: int = Field(
+        5, ge=0, description="sessions that have to end before procedures are mined by themselves; 0: never"
+    )
+    llm: bool = Field(
+        True, description="whether a memory with an LLM asks it to mine; without one patterns are counted"
+    )
     support: int = Field(2, ge=2, description="episodes that have to show a pattern")
     alike: float = Field(0.3, ge=0, le=1, description="share of words in which the situations of a pattern agree")
     works: float = Field(0.5, ge=0, le=1, description="success rate from which a pattern is advice, under it a warning")
@@ -323,7 +340,9 @@ class References(_Section):
 
     messages: int = Field(400, ge=1, description="newest messages in which it is looked for")
     chars: int = Field(10_000, ge=1, description="characters read of each of them")
-    type: float = Field(0.45, ge=0, le=1, description="weight of being what the phrase names: a file, a person, an order")
+    type: float = Field(
+        0.45, ge=0, le=1, description="weight of being what the phrase names: a file, a person, an order"
+    )
     name: float = Field(0.25, ge=0, le=1, description="weight of words of the phrase in its name")
     said: float = Field(0.15, ge=0, le=1, description="weight of words of the phrase said beside it")
     recent: float = Field(0.15, ge=0, le=1, description="weight of being named last")
@@ -339,7 +358,9 @@ class Graph(_Section):
     subgraph_relations: int = Field(1_000, ge=1, description="relations in a subgraph, the nearest first")
     text_relations: int = Field(10, ge=0, description="relations of an entity in the prompt")
     named: int = Field(5, ge=0, description="entities named in a text of which it is told what is known")
-    named_chars: int = Field(4_000, ge=0, description="characters of a text that are searched for names, the last of it")
+    named_chars: int = Field(
+        4_000, ge=0, description="characters of a text that are searched for names, the last of it"
+    )
     proposals: int = Field(100, ge=1, description="likely aliases proposed, the likeliest first")
     drawn: int = Field(150, ge=1, description="entities in a drawing, those of the most relations first")
     inferred: int = Field(100_000, ge=0, description="inferred relations of a scope, those of the fewest steps first")
@@ -376,7 +397,9 @@ class Consolidation(_Section):
     keep_summary: bool = Field(False, description="whether a cleared session leaves a summary beside its facts")
     merge: bool = Field(True, description="whether near-duplicates are merged")
     likeness: float = Field(0.8, ge=0, le=1, description="cosine past which two facts are compared word by word")
-    fold: bool = Field(False, description="whether `consolidate` folds the small memories on one subject into a summary")
+    fold: bool = Field(
+        False, description="whether `consolidate` folds the small memories on one subject into a summary"
+    )
     fold_from: int = Field(8, ge=2, description="small memories on one subject from which it gets a summary")
     small_chars: int = Field(200, ge=1, description="characters up to which a memory is small")
     fold_chars: int = Field(500, ge=50, description="characters of such a summary")
@@ -412,7 +435,9 @@ class Erasure(_Section):
     )
     batch: int = Field(10_000, ge=1, description="erased records after which the file is rewritten")
     small_bytes: int = Field(
-        32_000_000, ge=0, description="largest file that `delete_all` and `forget` rewrite at once; it takes about 0.2 s"
+        32_000_000,
+        ge=0,
+        description="largest file that `delete_all` and `forget` rewrite at once; it takes about 0.2 s",
     )
     wait: float = Field(2.0, ge=0, description="seconds it waits for readers and writers that are in its way")
 

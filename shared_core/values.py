@@ -563,8 +563,10 @@ def _json_or_text(text: str) -> Any:
 
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
+    except RecursionError as error:
+        raise InvalidInput("the arguments of a tool call are nested too deeply") from error
 
 
 def aware(value: Any, what: str) -> datetime:

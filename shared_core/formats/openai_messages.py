@@ -32,7 +32,12 @@ def matches(sample: Any) -> bool:
 
 def _is_message(value: Any) -> bool:
     # LlamaIndex keeps what is said in `blocks`; read here it would come out silent.
-    return isinstance(value, dict) and "role" in value and "messages" not in value and not ("blocks" in value and "content" not in value)
+    return (
+        isinstance(value, dict)
+        and "role" in value
+        and "messages" not in value
+        and not ("blocks" in value and "content" not in value)
+    )
 
 
 def _fields(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -367,7 +367,9 @@ def erase(
             tx.run("unsay_archived", (scope, row[0]))
         hashed += [row[1][:HASH].hex() for row in tx.rows("cold_record", (scope, id))]
     if tokens is not None:
-        tokens |= {each for id in going for row in tx.rows("cold_record", (scope, id)) for each in (row[3] or "").split()}
+        tokens |= {
+            each for id in going for row in tx.rows("cold_record", (scope, id)) for each in (row[3] or "").split()
+        }
     buried = cold.erase(tx, scope, going, now, revision) if going else []
     counts["archived records"] = len(buried)
     for id in buried:

@@ -46,7 +46,9 @@ def test_d6_cleanup_only_says_what_would_go_until_told_to(run: Run, told: Path) 
     assert run("search", "rain", "--json").lines
     assert "It may rain" in run("show", "--kind", "fact").out
     done = run("cleanup", "--go", "--delete", "--json").lines[0]
-    assert {"text": "It may rain", "to": "delete"} in [{"text": each["text"], "to": each["to"]} for each in done["gone"]]
+    assert {"text": "It may rain", "to": "delete"} in [
+        {"text": each["text"], "to": each["to"]} for each in done["gone"]
+    ]
     assert "It may rain" not in run("show", "--kind", "fact").out
     assert "It may snow" in run("show", "--kind", "fact").out
     assert "none has faded" in run("cleanup").out

@@ -343,7 +343,10 @@ RICH: dict[str, Any] = {
     "llamaindex": [
         {
             "role": "assistant",
-            "additional_kwargs": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}], "name": "n"},
+            "additional_kwargs": {
+                "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}],
+                "name": "n",
+            },
             "blocks": [
                 {"block_type": "text", "text": "hi"},
                 {"block_type": "image", "url": "x"},
