@@ -122,7 +122,7 @@ def test_stopped_by_hand(run: Run, talk: Path, monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(importing, "_remember", interrupted)
+    monkeypatch.setattr(importing, "_target", interrupted)
     found = run("import", talk, "--user", "alice", "-e", "hashing")
     assert (found.code, found.out) == (130, "")
     assert found.err.startswith("twinmem: stopped")

@@ -85,6 +85,7 @@ def test_a_file_by_any_of_its_names_is_one_memory(path: Path, tmp_path: Path, mo
 # ---------------------------------------------------------------------- after closing
 
 
+@pytest.mark.sqlite_only
 @pytest.mark.parametrize("other", [False, True], ids=["alone", "beside another handle"])
 def test_a_closed_handle_says_so_in_every_verb_and_another_one_goes_on(path: Path, tmp_path: Path, other: bool) -> None:
     memory = AgentMemory.open(path, embedder="hashing", llm=ScriptedLLM(["[]"], repeat=True))

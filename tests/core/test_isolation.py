@@ -47,6 +47,7 @@ def test_the_table_has_every_verb_of_every_part() -> None:
     assert not every_verb.missing()
 
 
+@pytest.mark.sqlite_only
 @pytest.mark.parametrize("intruder", ["another user", "another agent", "a stranger"])
 def test_e2_no_verb_of_any_part_reaches_what_is_not_its_own(tmp_path: Path, intruder: str) -> None:
     who = {"another user": ("bob", "default"), "another agent": ("alice", "other"), "a stranger": ("carol", "default")}

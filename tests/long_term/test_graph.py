@@ -299,6 +299,7 @@ def test_b4_the_redactor_sees_names_and_attributes() -> None:
 # ---------------------------------------------------------------------- current, everywhere
 
 
+@pytest.mark.sqlite_only
 def test_b4_what_another_process_writes_is_seen_at_once(path: Path, python: Python) -> None:
     script = """
 import sys
@@ -433,6 +434,7 @@ def test_b4_every_verb_has_an_async_twin_that_does_the_same(scope: Scope, tmp_pa
 # ---------------------------------------------------------------------- the cost of a relation
 
 
+@pytest.mark.sqlite_only
 def test_b4_adding_a_relation_costs_the_same_at_ten_thousand(path: Path) -> None:
     with AgentMemory.open(path, embedder="hashing") as memory:
         graph = memory.scope(user="alice").graph

@@ -232,6 +232,7 @@ def test_r37_an_embedder_that_tells_no_length_can_be_changed_too(path: Path) -> 
         assert memory.check().ok
 
 
+@pytest.mark.sqlite_only
 def test_r37_what_is_written_while_a_reembedding_runs_gets_its_vector_too(path: Path) -> None:
     class Interfering(FixedEmbedder):
         meanwhile: Any = None

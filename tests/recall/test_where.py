@@ -253,7 +253,7 @@ def test_a_word_that_looks_like_a_field_name_opens_nothing(scope: Scope) -> None
     with scope._engine.store.write() as tx:
         tx.run("mark_changed", (10**6, 1))
         tx._connection.execute("UPDATE record SET status = 'superseded' WHERE id = 'old'")
-        tx.run("bump_scope", {"scope": 1})
+        tx.rows("bump_scope", {"scope": 1, "count": 0})
     for where in ({"note": "status"}, {"metadata.status": {"$ne": "status"}}):
         assert [r.id for r in scope.list(where=where)] == ["new"]
         assert [h.record.id for h in scope.search("old new", where=where)] == ["new"]
