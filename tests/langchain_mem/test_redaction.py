@@ -8,6 +8,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_mem import TwinmemChatMessageHistory, TwinmemStore, TwinmemVectorStore
 from shared_core import AgentMemory
 
+pytest.importorskip("phonenumbers")
+pytest.importorskip("cryptography")
+
 EMAIL, PASSWORD = "zoe.canary@example.com", "Kanarie77x"
 
 

@@ -8,6 +8,9 @@ from llama_index.core.llms import ChatMessage
 from llamaindex_mem import TwinmemMemory, TwinmemRecallBlock
 from shared_core import AgentMemory
 
+pytest.importorskip("phonenumbers")
+pytest.importorskip("cryptography")
+
 EMAIL, PHONE = "zoe.canary@example.com", "13812344321"
 
 
