@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, run_in_executor
 
 from shared_core.errors import InvalidType
 
+if TYPE_CHECKING:
+    from langchain_core.cross_encoders import BaseCrossEncoder
+
 _PLACE = "twinmem_place"
 _CONFIG: RunnableConfig = {"run_name": "twinmem", "tags": ["nostream", "langsmith:nostream"]}
+
+
+def _is_cross_encoder(model: object) -> TypeGuard[BaseCrossEncoder]:
+    """Whether it is one; the oldest langchain-core that is allowed has none."""
+    try:
+        from langchain_core.cross_encoders import BaseCrossEncoder
+    except ImportError:
+        return False
+    return isinstance(model, BaseCrossEncoder)
 
 
 def as_reranker(model: BaseCrossEncoder | BaseDocumentCompressor) -> CompressorReranker | CrossEncoderReranker:
@@ -24,6 +35,7 @@ def as_reranker(model: BaseCrossEncoder | BaseDocumentCompressor) -> CompressorR
     in the plain order, so that a `top_n` never loses a memory. Texts are not taken from it.
 
     >>> from shared_core import AgentMemory
+    >>> from langchain_core.cross_encoders import BaseCrossEncoder
     >>> class Longest(BaseCrossEncoder):
     ...     def score(self, text_pairs):
     ...         return [len(text) for _, text in text_pairs]
@@ -33,7 +45,7 @@ def as_reranker(model: BaseCrossEncoder | BaseDocumentCompressor) -> CompressorR
     >>> [hit.record.text for hit in alice.search("tea")]
     ['tea with a lot of milk', 'tea']
     """
-    if isinstance(model, BaseCrossEncoder):
+    if _is_cross_encoder(model):
         return CrossEncoderReranker(model)
     if isinstance(model, BaseDocumentCompressor):
         return CompressorReranker(model)
