@@ -5,8 +5,9 @@ weighted by one over the root of the question's number of such turns, so that qu
 rule. Weights are pulled to zero (L2, on standardised numbers). Leave-one-conversation-out figures are
 what the weights are worth; the weights printed at the end are fitted on all of them.
 
-A second view of the same talk, each sentence a message of its own, keeps the weights from leaning on
-what only tidy turns have.
+The shipped weights are fitted on whole turns. `--views turns sentences` adds a second view of the same
+talk, each sentence a message of its own, against leaning on what only tidy turns have; it costs whole
+turns .03 of R@1 and .014 of R@10, left out, and is not used.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ def main() -> None:
     """Fit, print leave-one-conversation-out figures and the weights of all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("locomo", type=Path)
-    parser.add_argument("--views", nargs="+", choices=("turns", "sentences"), default=["turns", "sentences"])
+    parser.add_argument("--views", nargs="+", choices=("turns", "sentences"), default=["turns"])
     parser.add_argument("--l2", type=float, default=L2)
     parser.add_argument("--embedder", default="default")
     options = parser.parse_args()
