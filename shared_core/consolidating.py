@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from shared_core.long_term import entities
 from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
 from shared_core.short_term import summary
-from shared_core.steps import Call, Steps
+from shared_core.steps import Steps
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, dump, instant
 from shared_core.values import ConsolidationReport, Fold, Merge, Message, Status
@@ -563,7 +563,7 @@ def _told_by_llm(engine: Engine, name: str, facts: Sequence[Draft]) -> Steps[str
     """What the LLM makes of the facts; None if it fails, says nothing, too much, or loses a number."""
     chars = engine.settings.consolidation.fold_chars
     try:
-        answer: Any = yield Call(engine.llm, prompt(name, facts, chars))
+        answer = yield from engine.ask(prompt(name, facts, chars))
     except Exception:  # noqa: BLE001  a model that is down leaves the facts as they stand, word for word
         _LOG.warning("the LLM failed on the facts about a subject", exc_info=True)
         return None

@@ -23,7 +23,7 @@ from shared_core.recall.text import ANALYZER
 from shared_core.recall.where import Where
 from shared_core.settings import Settings
 from shared_core.short_term.tokens import count as count_tokens
-from shared_core.steps import Steps
+from shared_core.steps import Call, Steps
 from shared_core.store import ledger, vault
 from shared_core.store.encryption import Key
 from shared_core.store.opening import opened
@@ -208,6 +208,14 @@ class Engine:
         vectors = yield from self.model.packed(texts)
         for item, vector in zip(drafts, vectors, strict=True):
             item.vector = vector
+
+    def ask(self, prompt: str) -> Steps[Any]:
+        """What the LLM answers, by its async form (`acall`) where it has one and the verb is awaited.
+
+        Raises whatever the model raises.
+        """
+        assert self.llm is not None
+        return (yield Call(self.llm, prompt, getattr(self.llm, "acall", None)))
 
     @contextmanager
     def recalling(

@@ -19,7 +19,7 @@ from shared_core.errors import StoreError
 from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
 from shared_core.short_term import summary, tokens, window
-from shared_core.steps import Call, Steps
+from shared_core.steps import Steps
 from shared_core.store import ledger, rows
 from shared_core.values import Message
 
@@ -238,9 +238,8 @@ def _condensed(engine: Engine, previous: str, piece: _Piece) -> Steps[str | None
 
 def ask(engine: Engine, prompt: str, otherwise: str) -> Steps[str | None]:
     """A model's answer, redacted; None, with a warning, where it fails."""
-    assert engine.llm is not None
     try:
-        answer = yield Call(engine.llm, prompt, getattr(engine.llm, "acall", None))
+        answer = yield from engine.ask(prompt)
         return engine.intake.text(str(answer or ""), blank=True)
     except Exception:  # noqa: BLE001  a model that is down may be up tomorrow
         _LOG.warning("the LLM failed; %s", otherwise, exc_info=True)

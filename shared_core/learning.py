@@ -15,7 +15,7 @@ from shared_core.engine import Engine
 from shared_core.errors import InvalidType
 from shared_core.long_term.room import move_out
 from shared_core.ports import Transaction
-from shared_core.steps import Call, Steps
+from shared_core.steps import Steps
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant
 from shared_core.values import Message
@@ -185,7 +185,7 @@ def _one(scope: Scope, row: int, record: int, attempts: int) -> Steps[int]:
     by = facts.LLM
     try:
         asked = prompt(facts.spoken(turn), at=at, speaker=turn.name, previous=previous)
-        answer = yield Call(engine.llm, asked)
+        answer = yield from engine.ask(asked)
         found: Sequence[Extracted] = parse(str(answer), at=at, speaker=turn.name)
     except UnreadableAnswer as error:
         _LOG.warning("the answer about message %s holds no facts: %s", turn.message_id, error)

@@ -10,7 +10,7 @@ from shared_core.errors import InvalidInput, InvalidType, LLMRequired, NotFound
 from shared_core.ports import Transaction
 from shared_core.recall.explain import origins, reason
 from shared_core.recall.text import is_blank
-from shared_core.steps import Call, Steps, both, threaded
+from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger
 from shared_core.values import Context, Hit, Message, Record
 
@@ -103,7 +103,7 @@ class Replying:
         context = yield from self._context(max_tokens=max_tokens)
         tongue = language(text, context.messages)
         prompt = _ASK[tongue].format(*FENCE, context.text, ROLES[tongue]["assistant"])
-        answer = yield Call(engine.llm, prompt, getattr(engine.llm, "acall", None))
+        answer = yield from engine.ask(prompt)
         if not isinstance(answer, str) or is_blank(answer):
             raise InvalidInput(f"the LLM gave {answer!r} for an answer; the message stays, call reply again")
         stored = yield from self._add_messages([{"role": "assistant", "content": answer.strip()}], trace=context)

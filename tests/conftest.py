@@ -49,6 +49,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("engine_of_test", STORES, indirect=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Times on a machine that does other work as well say something only when they are wrong again and again."""
+    for item in items:
+        if item.get_closest_marker("timing") is not None:
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A PostgreSQL server, started when the first test asks for it."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ("pytest>=8.4", "pytest-asyncio>=1.2", "hypothesis>=6.120")
+TOOLS = ("pytest>=8.4", "pytest-asyncio>=1.2", "pytest-rerunfailures>=16", "hypothesis>=6.120")
 
 # What llama-index-core before 0.14.25 itself warns of, with the pydantic and workflows that pip finds for it.
 OLDER_LLAMA = (
@@ -123,8 +123,13 @@ def check(cell: Cell, wheel: Path, folder: Path) -> str:
         "PYTHONASYNCIODEBUG": "1",
     }
     warnings = [part for each in cell.warnings for part in ("-W", each)]
+    # What tests share is found beside them, without the checkout's packages, which lie in the same folder.
+    beside = folder / "beside"
+    beside.mkdir()
+    (beside / "tests").symlink_to(ROOT / "tests")
     # Not from the checkout's own folder: there Python would import it instead of what was installed.
-    command = [python, "-P", "-m", "pytest", "-q", "--tb=short", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
+    command = [python, "-P", "-m", "pytest", "-q", "--tb=short", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT,
+               "-o", f"pythonpath={beside}"]  # fmt: skip
     return run(*command, *warnings, ROOT / "tests" / cell.tests, cwd=folder, env=environment).strip().splitlines()[-1]
 
 

@@ -14,7 +14,7 @@ from shared_core.ports import Transaction
 from shared_core.recall.text import terms
 from shared_core.settings import Procedures as Settings
 from shared_core.short_term.tasks import Tasks, TaskStatus
-from shared_core.steps import Call, Steps
+from shared_core.steps import Steps
 from shared_core.store.rows import load, micros
 from shared_core.writing.tool_calls import failed
 
@@ -114,7 +114,7 @@ def recurring(engine: Engine, told: Sequence[Run]) -> Steps[list[Pattern]]:
         return counted
     asked = list(told)[-settings.asked :]
     try:
-        answer = yield Call(engine.llm, mining_llm.prompt(asked, settings.support))
+        answer = yield from engine.ask(mining_llm.prompt(asked, settings.support))
         seen = mining_llm.parse(str(answer), asked, support=settings.support, works=settings.works)
     except mining_llm.UnreadableProcedures as error:
         _LOG.warning("the answer about procedures could not be read, patterns are counted: %s", error)

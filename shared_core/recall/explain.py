@@ -44,13 +44,13 @@ def reason(
     found = [f"words {', '.join(words)}"] if words else []
     if parts.get("cosine", 0.0) > 0:
         found.append(f"meaning {parts['cosine']:.2f}")
-    if parts.get("rank.near", 0.0) > 1:
-        found.append("the talk around it")
+    if parts.get("rank.coverage around", 0.0) > parts.get("rank.coverage", 0.0):
+        found.append("words in the talk around it")
     if parts.get("rank.speaker", 0.0) > 0:
         found.append("the speaker asked about")
     if record.session is not None:
         who = record.name or record.role or record.source
-        said = "told" if record.message_id is None else f"message {record.message_id}, said"
+        said = "told" if record.message_id is None else "said"
         found.append(f"{said} by {who} in {record.session}, {record.created_at:%Y-%m-%d}")
     else:
         found.append(f"{record.kind} from {record.source}, {record.event_time or record.created_at:%Y-%m-%d}")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from shared_core import AgentMemory, Receipt, Scope
-from shared_core.testing import AsyncFixedEmbedder, FixedEmbedder, ManualClock
+from shared_core.testing import AsyncFixedEmbedder, FixedEmbedder, ManualClock, ScriptedLLM
 
 TALK = [{"role": "user", "content": "I moved to Lyon", "id": "1"}, {"role": "assistant", "content": "Nice!", "id": "2"}]
 
@@ -113,6 +113,7 @@ class Sleepy(FixedEmbedder):
         return super().embed_query(text)
 
 
+@pytest.mark.timing
 async def test_r75_the_loop_goes_on_while_the_memory_works(path: Path) -> None:
     gaps: list[float] = []
 
@@ -170,3 +171,23 @@ def test_r76_one_memory_serves_loops_that_come_and_go(memory: AgentMemory) -> No
         return len(await scope.asearch("note", k=50))
 
     assert [asyncio.run(once(scope, n)) for n in range(3)] == [1, 2, 3]
+
+
+class OwnAsync(ScriptedLLM):
+    """A model with an async form; its sync form would hold up whoever waits for it."""
+
+    def __call__(self, prompt: str) -> str:
+        raise AssertionError("the async form was not used")
+
+    async def acall(self, prompt: str) -> str:
+        return super().__call__(prompt)
+
+
+async def test_r75_the_async_form_of_a_model_is_awaited_by_whatever_asks_it(clock: ManualClock) -> None:
+    told = '{"facts": [{"text": "Plays the cello", "subject": "user", "predicate": "plays", "object": "cello"}]}'
+    llm = OwnAsync([told, "You play the cello."])
+    with AgentMemory.open(embedder="hashing", clock=clock, llm=llm) as memory:
+        scope = memory.scope(user="alice")
+        await scope.session("s").aadd_messages([{"role": "user", "content": "Guess who drags the biggest case"}])
+        assert [record.text for record in scope.list(kinds=["fact"])] == ["Plays the cello"]
+        assert await scope.session("t").areply("What do I play?") == "You play the cello."

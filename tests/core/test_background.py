@@ -47,6 +47,7 @@ def test_d8_no_thread_and_no_queue_unless_opted_in(path: Path) -> None:
         assert memory.stats().queued == 0
 
 
+@pytest.mark.timing
 def test_d8_writes_return_at_once_and_are_there_after_flush(path: Path) -> None:
     with AgentMemory.open(path, embedder=Slow(), settings={"background": {"on": True}}) as memory:
         scope = memory.scope(user="alice")
@@ -257,6 +258,7 @@ def test_d8_many_threads_and_scopes(path: Path) -> None:
         assert memory.check().ok
 
 
+@pytest.mark.timing
 async def test_d8_async_verbs_are_queued_alike(path: Path) -> None:
     async with await AgentMemory.aopen(path, embedder=Slow()) as memory, memory.background():
         scope = memory.scope(user="alice")

@@ -179,6 +179,7 @@ def test_a4_a_long_history_is_folded_in_pieces_that_fit_a_prompt() -> None:
         assert chat.summary == f"Summary {len(llm.prompts) - 1}."
 
 
+@pytest.mark.timing
 def test_a4_a_history_of_thousands_is_folded_in_passable_time() -> None:
     import time
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from shared_core import AgentMemory
 from shared_core.testing import FixedEmbedder, RecordingEmbedder
 
@@ -27,6 +29,8 @@ def bytes_written() -> int:
     return int(told.read_text().split("wchar: ")[1].split()[0]) if told.exists() else 0
 
 
+@pytest.mark.timing
+@pytest.mark.timing
 def test_r78_single_writes_and_deletions_stay_flat_and_a_batch_is_one_call(path: Path) -> None:
     embedder = RecordingEmbedder(FixedEmbedder(dimensions=64))
     with AgentMemory.open(path, embedder=embedder) as memory:

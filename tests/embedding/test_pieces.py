@@ -50,6 +50,7 @@ def test_pieces_end_with_sentences_where_they_can() -> None:
     assert pieces(text, words=3) == ["One two three.", "Four five six!", "七八九十。 Eleven twelve?"]
 
 
+@pytest.mark.timing
 def test_a_megabyte_is_cut_in_linear_time() -> None:
     begin = time.perf_counter()
     for text in (

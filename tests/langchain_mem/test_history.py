@@ -224,6 +224,7 @@ def test_a_history_made_for_every_request_opens_the_file_once(path: Path) -> Non
     assert all(got[got.index(f"{i}a") + 1] == f"{i}b" for i in range(30))
 
 
+@pytest.mark.timing
 async def test_the_loop_keeps_ticking_while_a_slow_embedder_works() -> None:
     import time
 
@@ -246,7 +247,7 @@ async def test_the_loop_keeps_ticking_while_a_slow_embedder_works() -> None:
         last = time.perf_counter()
     await task
     assert len(gaps) >= 5
-    assert max(gaps) < 0.1
+    assert max(gaps) < 0.1, sorted(gaps)[-5:]
 
 
 def test_str_and_convenience_methods(history: TwinmemChatMessageHistory) -> None:

@@ -494,6 +494,7 @@ def test_lc_1_7_tracing_can_leave_the_conversation_out(memory: AgentMemory) -> N
     assert TwinmemMiddleware(memory, user="alice").trace_policy is None
 
 
+@pytest.mark.timing
 async def test_the_loop_keeps_ticking(memory: AgentMemory) -> None:
     import time
 
@@ -520,7 +521,7 @@ async def test_the_loop_keeps_ticking(memory: AgentMemory) -> None:
         last = time.perf_counter()
     await task
     assert len(gaps) > 10
-    assert max(gaps) < 0.15
+    assert max(gaps) < 0.15, sorted(gaps)[-5:]
 
 
 # ---------------------------------------------------------------------- what an answer had

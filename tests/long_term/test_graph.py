@@ -157,6 +157,7 @@ def star(scope: Scope, count: int = 5_000) -> None:
     scope.graph.add_many([("hub", "links", f"leaf {number}") for number in range(count)])
 
 
+@pytest.mark.timing
 def test_r48_a_star_of_five_thousand_keeps_to_its_limits(scope: Scope) -> None:
     star(scope)
     graph = scope.graph
@@ -434,6 +435,7 @@ def test_b4_every_verb_has_an_async_twin_that_does_the_same(scope: Scope, tmp_pa
 # ---------------------------------------------------------------------- the cost of a relation
 
 
+@pytest.mark.timing
 @pytest.mark.sqlite_only
 def test_b4_adding_a_relation_costs_the_same_at_ten_thousand(path: Path) -> None:
     with AgentMemory.open(path, embedder="hashing") as memory:

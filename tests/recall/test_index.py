@@ -254,6 +254,7 @@ def counted(path: Path) -> Iterator[tuple[AgentMemory, Scope]]:
         yield memory, scope
 
 
+@pytest.mark.timing
 def test_counting_what_was_recalled_never_fails_or_slows_a_search(
     counted: tuple[AgentMemory, Scope], monkeypatch: pytest.MonkeyPatch
 ) -> None:

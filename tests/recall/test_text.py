@@ -108,6 +108,7 @@ def test_blank_means_nothing_to_see_and_wordless_texts_have_no_terms(text: str) 
         assert not has_words(text)
 
 
+@pytest.mark.timing
 def test_a_long_text_is_cut_in_linear_time() -> None:
     import time
 

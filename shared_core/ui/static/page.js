@@ -1,8 +1,8 @@
 // What HTML and htmx don't do by themselves. The page works without it, only less comfortably.
 "use strict";
 
-// After a line was changed in its place the focus would be lost: it goes to the first button of the new line.
-document.addEventListener("htmx:afterSwap", (event) => {
+// After a line was changed in its place the focus would be lost: it goes to the first button of the new line, once that works.
+document.addEventListener("htmx:afterSettle", (event) => {
   const asked = event.detail.requestConfig;
   if (!asked || asked.verb !== "post") return;
   const line = event.detail.target.id ? document.getElementById(event.detail.target.id) : null;
