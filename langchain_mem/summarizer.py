@@ -12,9 +12,9 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_mem.messages import is_summary, to_core
 from langchain_mem.models import as_llm
-from shared_core.context import language
 from shared_core.errors import InvalidType, LLMRequired
 from shared_core.memory import AgentMemory
+from shared_core.prompt.words import language
 from shared_core.short_term import summary
 
 

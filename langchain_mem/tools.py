@@ -10,9 +10,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from langchain_mem.documents import document
 from langchain_mem.identity import User, running, user_of
-from shared_core.context import remembered
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.memory import AgentMemory
+from shared_core.prompt.words import remembered
 from shared_core.recall.where import parse
 from shared_core.scope import Scope
 from shared_core.values import Hit, Receipt, Record

@@ -20,8 +20,8 @@ from pydantic import Field, PrivateAttr
 from llamaindex_mem.handle import Attached
 from llamaindex_mem.messages import PAYLOAD, decode, encode, said
 from shared_core import Message, Session
-from shared_core.context import CLOSING, FENCE, block, inert, remembered, tag
 from shared_core.ports import Redactor
+from shared_core.prompt.words import CLOSING, FENCE, block, inert, remembered, tag
 from shared_core.recall.text import clean
 from shared_core.short_term import tokens
 from shared_core.short_term.task_text import within

@@ -10,7 +10,7 @@ from llama_index.core.schema import BaseNode, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
 from shared_core import Record
-from shared_core.long_term.values import Entity
+from shared_core.long_term.graph.values import Entity
 
 ENTITY = str(EntityNode.model_fields["label"].default)  # what LlamaIndex calls a thing of no known type
 PREFIX = "graph-chunk/"  # of the record of a chunk: never the id of a memory

@@ -42,9 +42,9 @@ from llamaindex_mem.graph_nodes import (
 from llamaindex_mem.handle import Attached
 from shared_core import AgentMemory, Record, Scope
 from shared_core.errors import InvalidInput
-from shared_core.long_term.names import predicate_key
-from shared_core.long_term.values import Entity
-from shared_core.long_term.values import Relation as Known
+from shared_core.long_term.graph.names import predicate_key
+from shared_core.long_term.graph.values import Entity
+from shared_core.long_term.graph.values import Relation as Known
 
 _MOST = 1_000_000
 

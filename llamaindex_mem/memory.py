@@ -14,8 +14,8 @@ from pydantic import Field, PrivateAttr
 from llamaindex_mem.handle import AttachedComponent
 from llamaindex_mem.messages import RecalledMessage, decode, encode, said
 from shared_core import AgentMemory, Context, Message, Session
-from shared_core.context import language
 from shared_core.errors import InvalidInput
+from shared_core.prompt.words import language
 from shared_core.short_term import snapshot, tokens
 from shared_core.values import as_message
 

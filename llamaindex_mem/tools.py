@@ -10,7 +10,7 @@ from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
 from llamaindex_mem.handle import attach
 from shared_core import AgentMemory, Hit, Scope
-from shared_core.context import remembered
+from shared_core.prompt.words import remembered
 
 
 class TwinmemToolSpec(BaseToolSpec):

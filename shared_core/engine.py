@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from shared_core import erasing
-from shared_core.background import Queue
 from shared_core.embedding.model import Model
 from shared_core.errors import EmbedderMismatch, InvalidInput, InvalidType, MemoryClosed, StoreError, UnregisteredHandle
-from shared_core.long_term.graph_cache import GraphCache
+from shared_core.long_term.graph.cache import GraphCache
 from shared_core.ports import Clock, Redactor, TokenCounter, Transaction
 from shared_core.recall.cache import IndexCache
 from shared_core.recall.index import ScopeIndex
@@ -29,6 +27,8 @@ from shared_core.store.encryption import Key
 from shared_core.store.opening import opened
 from shared_core.store.rows import Draft, draft, micros
 from shared_core.values import Receipt
+from shared_core.verbs import erasing
+from shared_core.verbs.background import Queue
 from shared_core.writing.intake import Intake, cut, embedded_text
 from shared_core.writing.redact import redactor
 

@@ -17,7 +17,6 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from shared_core import erasing
 from shared_core.embedding.model import Model
 from shared_core.engine import Engine
 from shared_core.errors import InvalidInput
@@ -32,6 +31,7 @@ from shared_core.steps import Steps
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft
 from shared_core.values import Kind, Record
+from shared_core.verbs import erasing
 from shared_core.writing.intake import storable
 
 Path = tuple[str, ...]

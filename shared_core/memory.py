@@ -11,8 +11,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from shared_core import erasing, learning
-from shared_core.background import Backgrounding
+from shared_core.deriving import learning
 from shared_core.engine import Engine, Options, Progress
 from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
 from shared_core.ports import Clock, Transaction
@@ -26,6 +25,8 @@ from shared_core.store.opening import opened as store_at
 from shared_core.store.rows import draft, instant
 from shared_core.store.sqlite import SqliteStore
 from shared_core.values import CheckReport, FailedWrite, HotScope, MemoryStats, Receipt, Verified
+from shared_core.verbs import erasing
+from shared_core.verbs.background import Backgrounding
 from shared_core.writing.intake import embedded_text, identifier
 
 _open: dict[str, tuple[Engine, int]] = {}

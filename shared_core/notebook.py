@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shared_core.values import Change, Context, Hit, Message, Receipt, Record
 
 if TYPE_CHECKING:
-    from shared_core.long_term.graph import Graph
+    from shared_core.long_term.graph.graph import Graph
 
 T = TypeVar("T")
 _MOST = 50  # rows of a list

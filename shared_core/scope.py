@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from shared_core import learning
-from shared_core.background import Job
-from shared_core.changing import Changing
+from shared_core.deriving import learning
 from shared_core.engine import Engine
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded, NotFound
-from shared_core.listing import Listing
 from shared_core.long_term.room import make_room, move_out
 from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
-from shared_core.recalling import Recalling
-from shared_core.redacting import Redacting
 from shared_core.steps import Call, Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant, micros, moment
-from shared_core.transferring import Transferring
-from shared_core.upkeep import Upkeep
 from shared_core.values import Change, Kind, Receipt, Record, Stats, aware
+from shared_core.verbs.background import Job
+from shared_core.verbs.changing import Changing
+from shared_core.verbs.listing import Listing
+from shared_core.verbs.recalling import Recalling
+from shared_core.verbs.redacting import Redacting
+from shared_core.verbs.transferring import Transferring
+from shared_core.verbs.upkeep import Upkeep
 from shared_core.writing.change import Incoming
 from shared_core.writing.conflict import address
 from shared_core.writing.intake import cut, digest, fraction, identifier, kind_of, storable
@@ -31,7 +31,7 @@ from shared_core.writing.redact import redacted
 if TYPE_CHECKING:
     from shared_core.long_term.archive import Archive
     from shared_core.long_term.episodes import Episodes
-    from shared_core.long_term.graph import Graph
+    from shared_core.long_term.graph.graph import Graph
     from shared_core.long_term.procedures import Procedures
     from shared_core.long_term.profile import Profile
     from shared_core.session import Session
@@ -405,7 +405,7 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
     @property
     def graph(self) -> Graph:
         """What is known of people and things, and how they hang together (B4 to B6)."""
-        from shared_core.long_term.graph import Graph
+        from shared_core.long_term.graph.graph import Graph
 
         return Graph(self)
 

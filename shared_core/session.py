@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shared_core import condensing, folding, learning, replying
-from shared_core.background import Job
-from shared_core.condensing import Condensing
+from shared_core.deriving import folding, learning
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.ports import Transaction
 from shared_core.recall.question import Query
-from shared_core.replying import Replying, Trace
 from shared_core.short_term import importance, summary, window
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger, rows
 from shared_core.store.rows import Draft, instant
 from shared_core.values import Context, Message, Receipt, Record, Reference, ToolUse, as_message
+from shared_core.verbs import condensing, replying
+from shared_core.verbs.background import Job
+from shared_core.verbs.condensing import Condensing
+from shared_core.verbs.replying import Replying, Trace
 
 if TYPE_CHECKING:
     import os
@@ -89,7 +90,7 @@ class Session(Condensing, Replying):
         if records:
             yield from learning.after(self._scope)
             yield from condensing.after(self)
-            from shared_core import consolidating  # loads what only a second thought needs
+            from shared_core.deriving import consolidating
 
             consolidating.after(self)
 
@@ -231,7 +232,7 @@ class Session(Condensing, Replying):
                 records = [stored[seq] for seq in turns]
             yield from learning.after(self._scope)
             yield from condensing.after(self)
-            from shared_core import consolidating  # loads what only a second thought needs
+            from shared_core.deriving import consolidating
 
             consolidating.after(self)
             return records
@@ -380,7 +381,7 @@ class Session(Condensing, Replying):
         - [..., user] The spare key is under the blue pot
         </memories>
         """
-        from shared_core.gathering import gather
+        from shared_core.prompt.gathering import gather
 
         return (yield from gather(self, query, max_tokens, k, shown, where))
 
@@ -426,7 +427,7 @@ class Session(Condensing, Replying):
         The user's turns that mattered stay as memories of their own, unless `settings.facts.extract`
         is off; with `settings.consolidation.keep_summary` so does a summary of all.
         """
-        from shared_core import consolidating
+        from shared_core.deriving import consolidating
 
         yield from consolidating.farewell(self)
         return self._erase(derived=False)
@@ -474,7 +475,7 @@ class Session(Condensing, Replying):
     def _end(self) -> Steps[None]:
         """Say that the conversation is over, and consolidate it (D7); a later message opens it again."""
         engine = self._scope._live()
-        from shared_core import consolidating
+        from shared_core.deriving import consolidating
 
         yield from consolidating.ended(self)
         with engine.store.write() as tx:

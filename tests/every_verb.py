@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from shared_core import Scope, Session
-from shared_core.changing import Changing
 from shared_core.long_term.archive import Archive
 from shared_core.long_term.episodes import Episodes
-from shared_core.long_term.graph import Graph
+from shared_core.long_term.graph.graph import Graph
 from shared_core.long_term.procedures import Procedures
 from shared_core.long_term.profile import Profile
 from shared_core.short_term.working import Working
+from shared_core.verbs.changing import Changing
 
 OWNERS: dict[str, type] = {
     "scope": Scope, "session": Session, "working": Working, "graph": Graph, "episodes": Episodes,

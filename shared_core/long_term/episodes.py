@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from shared_core.context import language
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.long_term.room import make_room, move_out
 from shared_core.ports import Transaction
+from shared_core.prompt.words import language
 from shared_core.recall.dates import Asked, asked_dates
 from shared_core.short_term.tasks import Tasks, TaskStatus
 from shared_core.steps import Steps, both, threaded

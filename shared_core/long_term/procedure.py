@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from shared_core.context import language as language_of
 from shared_core.errors import InvalidInput, InvalidType
+from shared_core.prompt.words import language as language_of
 from shared_core.recall import score
 from shared_core.recall.text import is_blank, query_terms
 from shared_core.values import Record

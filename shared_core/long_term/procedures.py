@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
-from shared_core.long_term import experience
-from shared_core.long_term.mining import Pattern
+from shared_core.long_term.mining import experience
+from shared_core.long_term.mining.counting import Pattern
 from shared_core.long_term.procedure import (
     FORMS,
     RESERVED,

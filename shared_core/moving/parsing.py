@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shared_core.errors import InvalidInput, InvalidType
-from shared_core.long_term.inference import parse as implication
+from shared_core.long_term.graph.inference import parse as implication
 from shared_core.recall.text import clean
 from shared_core.short_term.tasks import Tasks
 from shared_core.store.ledger import turn_id

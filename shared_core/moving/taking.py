@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from shared_core.long_term import entities, relations
-from shared_core.long_term.names import predicate_key
+from shared_core.long_term.graph import entities, relations
+from shared_core.long_term.graph.names import predicate_key
 from shared_core.moving.parsing import Moved
 from shared_core.ports import Transaction
 from shared_core.store import cold, ledger

@@ -356,8 +356,8 @@ def _without_noun(name: str) -> str:
 
 def _known_names(known: object) -> Names:
     """Finds the names of the scope's graph in a text, with their types."""
-    from shared_core.long_term.knowledge import Knowledge
-    from shared_core.long_term.mentions import mentions, tokens
+    from shared_core.long_term.graph.knowledge import Knowledge
+    from shared_core.long_term.graph.mentions import mentions, tokens
     from shared_core.writing.extraction.english_words import NOT_NAMES
 
     assert isinstance(known, Knowledge)

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from shared_core.context import language as language_of
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.ports import Transaction
+from shared_core.prompt.words import language as language_of
 from shared_core.short_term import task_text
 from shared_core.short_term.task_text import Shown
 from shared_core.short_term.tasks import Observation, Result, Step, Task, Tasks, TaskStatus

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from shared_core.long_term import entities
-from shared_core.long_term.names import entity_key
+from shared_core.long_term.graph import entities
+from shared_core.long_term.graph.names import entity_key
 from shared_core.ports import Transaction
 from shared_core.values import Problem
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shared_core.long_term import forgetting
+from shared_core.long_term.graph import forgetting
 from shared_core.ports import Transaction
 from shared_core.store.rows import dump, load
 

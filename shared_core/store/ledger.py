@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared_core.errors import InvalidInput
-from shared_core.long_term import forgetting
+from shared_core.long_term.graph import forgetting
 from shared_core.ports import Transaction
 from shared_core.short_term.sentences import split
 from shared_core.store import cold, vault

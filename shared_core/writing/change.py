@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from shared_core.context import language
 from shared_core.errors import InvalidInput
-from shared_core.long_term import entities, forgetting, relations
-from shared_core.long_term.names import checked, predicate_key
+from shared_core.long_term.graph import entities, forgetting, relations
+from shared_core.long_term.graph.names import checked, predicate_key
 from shared_core.ports import Transaction
+from shared_core.prompt.words import language
 from shared_core.settings import Facts
 from shared_core.store import ledger
 from shared_core.store.rows import Draft, draft, dump, instant, load

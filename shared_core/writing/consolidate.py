@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from shared_core.context import language
+from shared_core.prompt.words import language
 from shared_core.recall.text import ENDS_ASKING
 from shared_core.settings import Consolidation, Importance
 from shared_core.short_term.importance import Retention, retention, weigh

@@ -12,7 +12,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from shared_core.long_term.names import UNSPACED, entity_key
+from shared_core.long_term.graph.names import UNSPACED, entity_key
 from shared_core.recall.text import ASKS, normal
 from shared_core.store.rows import Draft, load
 from shared_core.writing import statement

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from shared_core.long_term.names import entity_key, predicate_key
+from shared_core.long_term.graph.names import entity_key, predicate_key
 from shared_core.recall.text import normal
 from shared_core.values import Triple
 from shared_core.writing.polarity import WHOLE_WORDS, read, singular

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope, Session
-from shared_core.context import FENCE, HEADINGS, ROLES, inert, label
 from shared_core.errors import InvalidInput, InvalidType, LLMRequired, NotFound
+from shared_core.prompt.words import FENCE, HEADINGS, ROLES, inert, label
 from shared_core.short_term.tokens import count
 from shared_core.testing import ManualClock, ScriptedLLM
 

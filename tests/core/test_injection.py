@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope
-from shared_core.context import FENCE, HEADINGS, ROLES
 from shared_core.errors import InvalidInput
+from shared_core.prompt.words import FENCE, HEADINGS, ROLES
 from shared_core.testing import ScriptedLLM
 
 PAYLOADS = {

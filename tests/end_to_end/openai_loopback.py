@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from shared_core.context import HEADINGS
+from shared_core.prompt.words import HEADINGS
 
 FENCE = "<memories>"
 _PIECE = 7  # characters a streamed chunk

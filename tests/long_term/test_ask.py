@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidType, LimitExceeded
-from shared_core.long_term.graph import Graph
+from shared_core.long_term.graph.graph import Graph
 
 TOLD = [
     ("Alpha", "is a", "project"), ("Alpha", "uses", "RabbitMQ"), ("RabbitMQ", "is a", "message queue"),

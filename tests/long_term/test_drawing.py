@@ -14,8 +14,8 @@ import pytest
 
 from shared_core import Scope
 from shared_core.errors import InvalidInput, MissingExtra, NotFound
-from shared_core.long_term.drawing import layout, picture
-from shared_core.long_term.values import Entity, Relation
+from shared_core.long_term.graph.drawing import layout, picture
+from shared_core.long_term.graph.values import Entity, Relation
 from tests.conftest import Python
 
 HOSTILE = [

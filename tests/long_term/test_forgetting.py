@@ -269,7 +269,7 @@ def test_b6_a_receipt_counts_the_same_whether_the_graph_is_in_memory_or_not(path
 def test_b4_a_long_row_of_deletions_is_still_followed_by_a_graph_in_memory(
     scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shared_core.long_term import forgetting
+    from shared_core.long_term.graph import forgetting
 
     monkeypatch.setattr(forgetting, "_LOG", 3)
     for number in range(10):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded, NotFound
-from shared_core.long_term.values import Relation
+from shared_core.long_term.graph.values import Relation
 from shared_core.testing import ManualClock
 from tests.conftest import Python
 
@@ -469,7 +469,7 @@ names = st.sampled_from(["Ann", "ann", "Bob", "张伟", "张 伟", "ACME", "Ａ�
 
 @given(st.lists(st.tuples(names, st.sampled_from(["uses", "is a", "喜欢", "IS_A"]), names), max_size=12))
 def test_b4_the_graph_is_the_set_of_what_was_told(triples: list[tuple[str, str, str]]) -> None:
-    from shared_core.long_term.names import entity_key, predicate_key
+    from shared_core.long_term.graph.names import entity_key, predicate_key
 
     with AgentMemory.open(embedder="hashing") as memory:
         graph = memory.scope(user="alice").graph

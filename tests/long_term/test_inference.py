@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidInput, NotFound
-from shared_core.long_term.inference import Atom, Clause, Closure, Fact, parse
-from shared_core.long_term.predicates import BUILTIN, clause, compiled, meaning_of
+from shared_core.long_term.graph.inference import Atom, Clause, Closure, Fact, parse
+from shared_core.long_term.graph.predicates import BUILTIN, clause, compiled, meaning_of
 
 RULES = [
     "p(A, B) & p(B, C) => p(A, C)",

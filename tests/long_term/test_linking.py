@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidInput, NotFound
-from shared_core.long_term.likeness import likeness
-from shared_core.long_term.names import entity_key, shown
+from shared_core.long_term.graph.likeness import likeness
+from shared_core.long_term.graph.names import entity_key, shown
 
 
 def names(scope: Scope) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import NotFound
-from shared_core.long_term.names import entity_key, predicate_key
+from shared_core.long_term.graph.names import entity_key, predicate_key
 from tests.long_term.test_inference import naive
 
 NAMES = ["Alpha", "alpha", "Kafka", "queue", "张伟", "张 伟", "腾讯"]
@@ -82,7 +82,7 @@ def test_b4_a_graph_kept_current_is_the_graph_built_anew(steps: list[tuple]) -> 
 def test_b6_inference_over_the_store_is_a_naive_closure_of_what_is_told(
     steps: list[tuple[bool, str, str, str, int]],
 ) -> None:
-    from shared_core.long_term.predicates import compiled, meaning_of
+    from shared_core.long_term.graph.predicates import compiled, meaning_of
 
     told: dict[tuple[str, str, str], set[int]] = {}
     numbers: dict[str, int] = {}

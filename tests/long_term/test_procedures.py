@@ -12,9 +12,9 @@ import pytest
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidInput, InvalidType, NotFound
-from shared_core.long_term import mining_llm
-from shared_core.long_term.mining import patterns
-from shared_core.long_term.runs import Action, Moment, Run, common, runs
+from shared_core.long_term.mining import by_llm as mining_llm
+from shared_core.long_term.mining.counting import patterns
+from shared_core.long_term.mining.runs import Action, Moment, Run, common, runs
 from shared_core.testing import ManualClock, ScriptedLLM
 
 STEPS = ["先运行测试", "构建镜像", "推送镜像", "更新 Helm 配置", "检查健康状态"]

@@ -199,7 +199,7 @@ def test_d2_nothing_out_of_code_quotations_recalled_text_and_hypotheses(text: st
 
 
 def test_d1_what_was_recalled_into_a_prompt_is_not_new() -> None:
-    from shared_core.context import FENCE
+    from shared_core.prompt.words import FENCE
 
     start, end = FENCE
     found = triples(f"{start}\nI live in Rome\n{end}\nI live in Oslo")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared_core.errors import InvalidInput
-from shared_core.long_term import drawing
+from shared_core.long_term.graph import drawing
 from shared_core.ui.answers import Answer, Ask, Page, Redirect
 from shared_core.ui.showing import brief
 

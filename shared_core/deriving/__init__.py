@@ -1,0 +1,1 @@
+"""What follows a message once it is there: facts, events, the running summary, consolidation."""

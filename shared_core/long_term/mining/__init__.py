@@ -1,0 +1,1 @@
+"""Procedures out of experience (B7): runs read from what happened, patterns counted in them."""
