@@ -33,9 +33,9 @@ from langchain_mem.identity import RESERVED
 from langchain_mem.models import as_embedder
 from langchain_mem.opening import opened
 from shared_core.errors import InvalidInput, InvalidType
-from shared_core.items import Found, Items, Put
 from shared_core.memory import AgentMemory
 from shared_core.steps import Steps, arun, run
+from shared_core.verbs.items import Found, Items, Put
 
 Namespace = tuple[str, ...]
 

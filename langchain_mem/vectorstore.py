@@ -14,10 +14,10 @@ from langchain_core.vectorstores import VectorStore
 from langchain_mem.models import as_embedder
 from langchain_mem.opening import opened
 from shared_core.errors import InvalidInput
-from shared_core.items import Found, Items, Put
 from shared_core.memory import AgentMemory
 from shared_core.recall.where import CONNECTIVES
 from shared_core.steps import Steps, arun, run
+from shared_core.verbs.items import Found, Items, Put
 
 
 class TwinmemVectorStore(VectorStore):

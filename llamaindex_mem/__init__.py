@@ -7,8 +7,9 @@ stored contexts.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shared_core.lazy import names
 
 if TYPE_CHECKING:
     from llamaindex_mem.async_chat_store import AsyncTwinmemChatStore
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
     from llamaindex_mem.retriever import TwinmemRetriever
     from llamaindex_mem.tools import TwinmemToolSpec
     from llamaindex_mem.vector_store import TwinmemVectorStore
-
-_WHERE = {
-    "AsyncTwinmemChatStore": "llamaindex_mem.async_chat_store",
-    "TwinmemChatStore": "llamaindex_mem.chat_store",
-    "TwinmemFactBlock": "llamaindex_mem.blocks",
-    "TwinmemGraphBlock": "llamaindex_mem.blocks",
-    "TwinmemMemory": "llamaindex_mem.memory",
-    "TwinmemPropertyGraphStore": "llamaindex_mem.graph_store",
-    "TwinmemRecallBlock": "llamaindex_mem.blocks",
-    "TwinmemRetriever": "llamaindex_mem.retriever",
-    "TwinmemTaskBlock": "llamaindex_mem.blocks",
-    "TwinmemToolSpec": "llamaindex_mem.tools",
-    "TwinmemVectorStore": "llamaindex_mem.vector_store",
-    "as_embedder": "llamaindex_mem.models",
-    "as_expander": "llamaindex_mem.hooks",
-    "as_llm": "llamaindex_mem.models",
-    "as_reranker": "llamaindex_mem.hooks",
-}
 
 __all__ = [
     "AsyncTwinmemChatStore",
@@ -58,12 +41,22 @@ __all__ = [
     "as_reranker",
 ]
 
+_MODULES = {
+    "AsyncTwinmemChatStore": "async_chat_store",
+    "TwinmemChatStore": "chat_store",
+    "TwinmemFactBlock": "blocks",
+    "TwinmemGraphBlock": "blocks",
+    "TwinmemMemory": "memory",
+    "TwinmemPropertyGraphStore": "graph_store",
+    "TwinmemRecallBlock": "blocks",
+    "TwinmemRetriever": "retriever",
+    "TwinmemTaskBlock": "blocks",
+    "TwinmemToolSpec": "tools",
+    "TwinmemVectorStore": "vector_store",
+    "as_embedder": "models",
+    "as_expander": "hooks",
+    "as_llm": "models",
+    "as_reranker": "hooks",
+}
 
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(_WHERE[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names(__name__, _MODULES)

@@ -5,8 +5,9 @@ Names load on first use, so that whoever only wants an error or a value does not
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shared_core.lazy import names
 
 if TYPE_CHECKING:
     from shared_core.errors import TwinmemError
@@ -91,14 +92,4 @@ _MODULES = {
     "Verified": "values",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = names(__name__, _MODULES)

@@ -459,7 +459,7 @@ class AgentMemory:
         not the one its words were cut from was changed in the file, and is named. A file that is so
         damaged that parts of it can't be read raises nothing here; it is a problem.
         """
-        from shared_core import checkup  # seldom wanted
+        from shared_core.verbs import checkup
 
         return (yield from checkup.check(self._live(), fix))
 

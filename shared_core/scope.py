@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from shared_core.deriving import learning
 from shared_core.engine import Engine
-from shared_core.errors import InvalidInput, InvalidType, LimitExceeded, NotFound
+from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.long_term.room import make_room, move_out
-from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
 from shared_core.steps import Call, Steps, both, threaded
 from shared_core.store import ledger, rows
-from shared_core.store.rows import Draft, instant, micros, moment
+from shared_core.store.rows import Draft, instant, micros
 from shared_core.values import Change, Kind, Receipt, Record, Stats, aware
 from shared_core.verbs.background import Job
 from shared_core.verbs.changing import Changing
@@ -60,19 +59,8 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
     prefix `a`.
     """
 
-    _live: Callable[..., Engine]
-
-    def __init__(self, engine: Engine, user: str, agent: str, live: Callable[..., Engine]) -> None:
-        self._engine = engine
-        self._live = live
-        self.user = user
-        self.agent = agent
-
     def __repr__(self) -> str:
         return f"Scope(user={self.user!r}, agent={self.agent!r})"
-
-    def _find(self, tx: Transaction) -> int | None:
-        return ledger.scope_id(tx, self.user, self.agent)
 
     # ------------------------------------------------------------------ writing
 
@@ -269,14 +257,6 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
 
     update, aupdate = both(_update)
 
-    def _raw(self, tx: Transaction, id: str) -> tuple[int, Draft, int]:
-        scope = self._find(tx)
-        found = [] if scope is None else tx.rows("seq_by_id", (scope, identifier(id, "id", self._engine.settings)))
-        row = tx.rows("raw_record", {"seq": found[0][0]}) if found else []  # gone, if it is deleted meanwhile
-        if scope is None or not row:
-            raise NotFound(f"no record {id!r} in the scope of user {self.user!r}")
-        return found[0][0], rows.draft(row[0]), scope
-
     def _changed(self, item: Draft, given: Mapping[str, Any], now: int) -> Draft:
         intake = self._intake
         item = rows.draft_copy(item)
@@ -330,24 +310,6 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
             return None
         record = self._counted(found[0])
         return None if record.expires_at is not None and micros(record.expires_at) <= engine.now() else record
-
-    def _counted(self, row: tuple[Any, ...]) -> Record:
-        """A record with the accesses that are counted but not yet written.
-
-        Raises `StoreDamaged` for a row of somebody else: a damaged index leads there.
-        """
-        rows.must_be_of(row, self.user, self.agent)
-        record = self._fresh(rows.record(row))
-        waiting = self._engine.accesses(row[0])
-        if waiting is None:
-            return record
-        update = {"accesses": record.accesses + waiting[0], "accessed_at": moment(waiting[1])}
-        return record.model_copy(update=update)
-
-    def _records(self, tx: Transaction, seqs: Sequence[int]) -> dict[int, Record]:
-        if not seqs:
-            return {}
-        return {row[0]: self._counted(row) for row in tx.rows("records_by_seq", {"seqs": str(list(seqs))})}
 
     def history(self, id: str) -> Changes:
         """What happened to a record, oldest first; of an erased one only that it was, not what it said."""

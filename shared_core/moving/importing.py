@@ -392,7 +392,7 @@ def _draft(intake: Intake, told: Told, now: int) -> Draft:
     id = told.id
     kind, type_ = told.kind, told.type
     if kind == "item":
-        from shared_core.items import item_address
+        from shared_core.verbs.items import item_address
 
         id, type_ = item_address(*json.loads(told.id))
     item = intake.record(

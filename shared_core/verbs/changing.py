@@ -6,33 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from shared_core.deriving import learning
 from shared_core.errors import InvalidInput, NotFound
-from shared_core.ports import Transaction
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger, rows
-from shared_core.store.rows import instant, micros
+from shared_core.store.rows import instant
 from shared_core.values import Question, Record, Status
+from shared_core.verbs.handle import Handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from shared_core.engine import Engine
-    from shared_core.store.rows import Draft
+    pass
 
 _CHOICES = ("new", "old", "both")
 Questions = list[Question]
 
 
-class Changing:
+class Changing(Handle):
     """What `Scope` does about facts that change."""
-
-    if TYPE_CHECKING:
-        _engine: Engine
-        _live: Callable[[], Engine]
-        user: str
-
-        def _find(self, tx: Transaction) -> int | None: ...
-        def _raw(self, tx: Transaction, id: str) -> tuple[int, Draft, int]: ...
-        def _records(self, tx: Transaction, seqs: Sequence[int]) -> Mapping[int, Record]: ...
 
     def confirm(self, id: str) -> Record:
         """Say that a memory still holds: its time to live (`settings.facts.time_to_live`) starts anew.
@@ -89,19 +77,9 @@ class Changing:
         Happens by itself at the next message, unless `settings.facts.llm` is "later". Without an LLM
         nothing is owed, and the answer is 0.
         """
-        return (yield from learning.resume(self))  # type: ignore[arg-type]
+        return (yield from learning.resume(self._whole))
 
     resume, aresume = both(_resume)
-
-    def _fresh(self, record: Record) -> Record:
-        """The record, flagged if it is past the time to live of its type."""
-        life = self._engine.settings.facts.time_to_live.get(record.type or "")
-        if life is None:
-            return record
-        since = record.confirmed_at or record.created_at
-        if micros(since + life) > self._engine.now():
-            return record
-        return record.model_copy(update={"stale": True})
 
     aconfirm = threaded(confirm)
     aquestions = threaded(questions)

@@ -14,13 +14,13 @@ from shared_core.steps import threaded
 from shared_core.store.listing import LIGHT, WHOLE, RowView
 from shared_core.store.rows import micros
 from shared_core.values import Kind, Record, Status
+from shared_core.verbs.handle import Handle
 from shared_core.verbs.recalling import kinds_of
 from shared_core.writing.intake import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from shared_core.engine import Engine
     from shared_core.ports import Transaction
 
 _ORDERS = ("created_at", "updated_at", "event_time", "importance", "confidence", "seen", "id")
@@ -30,14 +30,8 @@ Kinds = frozenset[Kind] | None
 Key = tuple[bool, Any, int]
 
 
-class Listing:
+class Listing(Handle):
     """What `Scope` does to list."""
-
-    if TYPE_CHECKING:
-        _live: Callable[[], Engine]
-
-        def _find(self, tx: Transaction) -> int | None: ...
-        def _records(self, tx: Transaction, seqs: Sequence[int]) -> Mapping[int, Record]: ...
 
     def list(
         self,

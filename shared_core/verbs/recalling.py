@@ -18,14 +18,13 @@ from shared_core.recall.where import Where, parse
 from shared_core.steps import Steps, both
 from shared_core.store.rows import instant, micros
 from shared_core.values import Hit, Kind, Record, Triple, aware
+from shared_core.verbs.handle import Handle
 from shared_core.writing.conflict import address
 from shared_core.writing.intake import fraction, identifier, kind_of, storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared_core.engine import Engine
-    from shared_core.ports import Transaction
 
 _SPARE = 50  # candidates looked at beyond k where something decides after the ranking
 Hits = list[Hit]
@@ -33,16 +32,8 @@ Names = list[str]
 Scored = list[tuple[int, Hit]]
 
 
-class Recalling:
+class Recalling(Handle):
     """What `Scope` does to recall."""
-
-    if TYPE_CHECKING:
-        _engine: Engine
-        _live: Callable[[], Engine]
-
-        def _find(self, tx: Transaction) -> int | None: ...
-        def _as_asked(self, query: Query) -> Query: ...
-        def _records(self, tx: Transaction, seqs: Sequence[int]) -> Mapping[int, Record]: ...
 
     def _search(
         self,

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidInput, InvalidType
-from shared_core.recall.question import Query
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import ledger, vault
-from shared_core.values import Kind, PrivateData, as_message
-from shared_core.writing.intake import Intake
-from shared_core.writing.redact import redacted
+from shared_core.values import Kind, PrivateData
+from shared_core.verbs.handle import Handle
 
 if TYPE_CHECKING:
-    from shared_core.engine import Engine
-    from shared_core.ports import Redactor, Transaction
     from shared_core.session import Session
     from shared_core.values import Record
 
@@ -23,43 +19,16 @@ Found = list[PrivateData]
 Names = list[str]
 
 
-class Redacting:
+class Redacting(Handle):
     """What `Scope` does about private data."""
 
     if TYPE_CHECKING:
-        user: str
-        agent: str
-        _engine: Engine
-        _live: Callable[..., Engine]
         _update: Callable[..., Steps[Record]]
 
-        def _find(self, tx: Transaction) -> int | None: ...
         def list(self, *, where: Any = None) -> list[Record]: ...
         def get(self, id: str) -> Record | None: ...
         def sessions(self) -> Names: ...
         def session(self, id: str) -> Session: ...
-
-    @property
-    def _intake(self) -> Intake:
-        """What takes in the texts of this scope; under the vault it holds what their tokens stand for."""
-        return self._engine.intake_of(self.user, self.agent)
-
-    @property
-    def _asking(self) -> Redactor | None:
-        """How questions, and texts to be compared, are redacted: as what is stored, but nothing is kept or refused."""
-        return self._engine.asking(self.user, self.agent)
-
-    def _as_asked(self, query: Query) -> Query:
-        """A query as the memory may see it; so a redacted value finds what it was stored with."""
-        redactor = self._asking
-        if redactor is None:
-            return query
-        if isinstance(query, str):
-            return redactor(query) if len(query) <= self._engine.settings.limits.query_chars else query
-        if not isinstance(query, Iterable) or any(isinstance(each, str) for each in query):
-            return query  # refused where it is read
-        messages = [as_message(each) for each in query]
-        return [each.model_copy(update={"content": redacted(each.content, redactor)}) for each in messages]
 
     def reveal(self, text: str) -> str:
         """A text with what stands behind its tokens (`settings.redaction.mode="vault"`), for whoever may see it.

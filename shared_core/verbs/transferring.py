@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shared_core.steps import Steps, both, threaded
+from shared_core.verbs.handle import Handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from shared_core.engine import Engine, Progress
+    from shared_core.engine import Progress
     from shared_core.moving.exporting import Exported
     from shared_core.moving.importing import Imported
     from shared_core.scope import Scope
@@ -18,11 +17,8 @@ if TYPE_CHECKING:
 _Path = str | os.PathLike[str]
 
 
-class Transferring:
+class Transferring(Handle):
     """What `Scope` does with files."""
-
-    if TYPE_CHECKING:
-        _live: Callable[[], Engine]
 
     def export(
         self, path: _Path, *, vectors: bool = True, audit: bool = False, archived: bool = True,
@@ -50,7 +46,7 @@ class Transferring:
         """
         from shared_core.moving import exporting
 
-        return exporting.scope(_scope(self), path, vectors=vectors, audit=audit, archived=archived, progress=progress)
+        return exporting.scope(self._whole, path, vectors=vectors, audit=audit, archived=archived, progress=progress)
 
     def _import_(
         self, path: _Path, format: str = "twinmem", revive: bool = False, *, progress: Progress | None = None
@@ -70,8 +66,8 @@ class Transferring:
 
         file, name = importing.checked_format(path, format)
         if name == importing.OURS:
-            return (yield from importing.ours(_scope(self), file, revive=revive, progress=progress))
-        scope = _scope(self)
+            return (yield from importing.ours(self._whole, file, revive=revive, progress=progress))
+        scope = self._whole
 
         def target(user: str | None, session: str | None) -> tuple[Scope, str | None]:
             return scope, importing.apart(user, session, scope.user)
@@ -81,7 +77,3 @@ class Transferring:
     import_, aimport_ = both(_import_)
 
     aexport = threaded(export)
-
-
-def _scope(self: Any) -> Scope:
-    return self  # type: ignore[no-any-return]

@@ -10,30 +10,20 @@ from shared_core.store import ledger, rows
 from shared_core.store.rows import instant
 from shared_core.values import CleanupReport, ConsolidationReport, Faded, Kind, Record, Status
 from shared_core.verbs import erasing
+from shared_core.verbs.handle import Handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from shared_core.deriving.consolidating import Stop
-    from shared_core.engine import Engine, Progress
+    from shared_core.engine import Progress
     from shared_core.ports import Transaction
-    from shared_core.store.rows import Draft
 
 Records = list[Record]
 
 
-class Upkeep:
+class Upkeep(Handle):
     """What `Scope` does to keep itself small and whole. None of it runs unasked but what `settings` say."""
-
-    if TYPE_CHECKING:
-        _engine: Engine
-        _live: Callable[[], Engine]
-        user: str
-
-        def _find(self, tx: Transaction) -> int | None: ...
-        def _raw(self, tx: Transaction, id: str) -> tuple[int, Draft, int]: ...
-        def _records(self, tx: Transaction, seqs: Sequence[int]) -> Mapping[int, Record]: ...
-        def _counted(self, row: tuple[Any, ...]) -> Record: ...
 
     def _consolidate(
         self, *, fold: bool | None = None, progress: Progress | None = None, stop: Stop | None = None
@@ -58,7 +48,7 @@ class Upkeep:
         """
         from shared_core.deriving import consolidating
 
-        return (yield from consolidating.scope(self, fold=fold, progress=progress, stop=stop))  # type: ignore[arg-type]
+        return (yield from consolidating.scope(self._whole, fold=fold, progress=progress, stop=stop))
 
     consolidate, aconsolidate = both(_consolidate)
 
@@ -70,7 +60,7 @@ class Upkeep:
         """
         from shared_core.deriving import consolidating
 
-        found = consolidating.separate(self, id)  # type: ignore[arg-type]
+        found = consolidating.separate(self._whole, id)
         with self._live().store.look() as tx:
             records = self._records(tx, found)
         return [records[seq] for seq in found if seq in records]
@@ -197,7 +187,7 @@ class Upkeep:
         """Move records into the archive; the ids of what was written."""
         from shared_core.long_term.archive import put_records
 
-        found = put_records(self, ids, why="cleanup")  # type: ignore[arg-type]
+        found = put_records(self._whole, ids, why="cleanup")
         return [] if found is None else [found.id]
 
     aseparate = threaded(separate)

@@ -12,9 +12,9 @@ import pytest
 from shared_core import AgentMemory, Scope
 from shared_core.embedding.hashing import HashingEmbedder
 from shared_core.errors import InvalidInput, StoreDamaged
-from shared_core.items import Items, Put
 from shared_core.steps import run
 from shared_core.testing import ScriptedLLM
+from shared_core.verbs.items import Items, Put
 
 EMAIL, PHONE, CARD, PASSWORD = "zoe.canary@example.com", "13812344321", "4111 1111 1111 1111", "Kanarie77x"
 SECRETS = (EMAIL, PHONE, CARD, PASSWORD)

@@ -383,7 +383,7 @@ def test_e5_a_letta_agent_file_gives_its_blocks_passages_and_talk(opened: Opened
 
 
 def test_e5_langgraph_items_keep_their_address(opened: Opened, tmp_path: Path) -> None:
-    from shared_core.items import Items
+    from shared_core.verbs.items import Items
 
     items = [{"namespace": ["memories", "alice"], "key": "a/b 茶", "value": {"text": "likes tea", "n": 3},
               "created_at": "2025-03-01T10:00:00+00:00", "updated_at": "2025-03-02T10:00:00+00:00"}]  # fmt: skip
