@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from shared_core.deriving import learning
 from shared_core.engine import Engine, Options, Progress
-from shared_core.errors import InvalidInput, InvalidType, MemoryClosed, OptionConflict
+from shared_core.errors import ArchiveUnreachable, InvalidInput, InvalidType, MemoryClosed, OptionConflict
 from shared_core.ports import Clock, Transaction
 from shared_core.scope import Scope
 from shared_core.settings import Settings
@@ -33,6 +33,7 @@ _open: dict[str, tuple[Engine, int]] = {}
 _factories: dict[str, Callable[[], Mapping[str, Any]]] = {}
 _registry = threading.RLock()
 _REEMBED_BATCH = 256
+_BACKUP_TRIES = 10  # as long as archives come and go under it
 
 
 class AgentMemory:
@@ -347,7 +348,8 @@ class AgentMemory:
         """Copy the database as it is now, while it is in use; the copy is checked before it gets its name.
 
         It is encrypted as the original is, or under another `key`: so a plain memory becomes an
-        encrypted one, and a copy for somebody else gets a key of its own. `twinmem restore` puts it back.
+        encrypted one, and a copy for somebody else gets a key of its own. What lies in the archive beside
+        the database is copied beside the backup. `twinmem restore` puts both back.
         """
         engine = self._live()
         engine.flush()
@@ -356,7 +358,14 @@ class AgentMemory:
         if self.address is None:
             raise InvalidInput("a database in memory is in no file; scope.export(path) writes what a scope holds")
         assert isinstance(engine.store, SqliteStore)
-        backups.backup(engine.store, os.path.abspath(os.fspath(path)), encryption.resolved(key))
+        where, found = os.path.abspath(os.fspath(path)), encryption.resolved(key)
+        for left in reversed(range(_BACKUP_TRIES)):
+            engine.settle()
+            try:
+                return backups.backup(engine.store, where, found)
+            except ArchiveUnreachable:
+                if not left:
+                    raise
 
     def copy(
         self, address: str | os.PathLike[str], *, key: Any = None, progress: Callable[[str, int], None] | None = None
@@ -366,10 +375,13 @@ class AgentMemory:
         From a file to a server ("postgresql://...") and back, ids and times and vectors kept. What
         arrives is compared with what was sent before it is committed. `progress(table, rows)` is told of each.
 
-        Raises `InvalidInput` if there is a memory already.
+        The archive's files go along; but not to a server, if they lie in the folder beside this database.
+
+        Raises `InvalidInput` if there is a memory already, or such archives.
         """
         engine = self._live()
         engine.flush()
+        engine.settle()
         place = canonical(address)
         if place is None:
             raise InvalidInput("copy into a path or a server's address; a database in memory would be gone at once")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ VERBS: dict[tuple[str, str], list[Call]] = {
         _of("word"), _of("word", explain=True), _of("word", where={"$or": [{"kind": "fact"}, {"kind": "turn"}]}),
         lambda g, f: ((g.word,), {"session": g.session}), lambda g, f: ((g.word,), {"where": {"m": g.word}}),
         lambda g, f: ((g.word,), {"where": {"id": g.record}}), lambda g, f: ((g.word,), {"exclude": [g.record], "k": 50}),
+        *(_of("word", as_of=moment, k=50) for moment in (datetime.now(UTC), datetime(2100, 1, 1, tzinfo=UTC))),
     ],
     ("scope", "get"): [_of("record"), _of("event"), _of("procedure"), _of("archive")],
     ("scope", "list"): [_raw(), _raw(where={"status": {"$exists": True}}), lambda g, f: ((), {"where": {"m": g.word}})],

@@ -45,7 +45,7 @@ def root(engine: Engine) -> str | None:
     if given is not None:
         return given
     base = engine.store.address
-    return None if base == ":memory:" or "://" in base else base + _FOLDER
+    return None if base == ":memory:" or "://" in base else folder_of(base)
 
 
 def must_root(engine: Engine) -> str:
@@ -73,12 +73,31 @@ def renamed(old: str, id: str) -> str:
 
 def place(engine: Engine, stored: str) -> str:
     """The path or URL of an address as the database has it."""
-    if not stored.startswith(_BESIDE):
-        return stored
-    return places.join(engine.store.address + _FOLDER, *stored.removeprefix(_BESIDE).split("/"))
+    return beside(engine.store.address, stored) if is_beside(stored) else stored
 
 
-def _manifest(address: str) -> str:
+def is_beside(stored: str) -> bool:
+    """Whether an address is in the folder beside the database."""
+    return stored.startswith(_BESIDE)
+
+
+def beside(database: str, stored: str) -> str:
+    """The path of an address in the folder beside a database."""
+    return places.join(folder_of(database), *stored.removeprefix(_BESIDE).split("/"))
+
+
+def folder_of(database: str) -> str:
+    """The folder beside a database."""
+    return database + _FOLDER
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file's name is one that the archive gives."""
+    return name.removesuffix(".tmp").endswith((_SUFFIX, _MANIFEST))
+
+
+def manifest_of(address: str) -> str:
+    """Where the manifest of a file lies."""
     return address.removesuffix(_SUFFIX) + _MANIFEST
 
 
@@ -164,7 +183,7 @@ def _packed(engine: Engine, tx: Transaction, about: Mapping[str, Any], told: Ite
     data = lines.compressed([lines.header("archive", counts, **about), *body], engine.settings.archive.level)
     sealed = getattr(engine.store, "cipher", None) is not None
     if sealed:
-        data = sealing.seal(data, ledger.secret(tx), _PURPOSE)
+        data = sealed_with(tx, data)
     manifest = {
         "format": lines.FORMAT, "version": lines.VERSION, **about, "counts": dict(counts), "sealed": sealed,
         "records": counts["record"], "bytes": len(data), "checksum": places.digest(data),
@@ -174,18 +193,30 @@ def _packed(engine: Engine, tx: Transaction, about: Mapping[str, Any], told: Ite
 
 def store(engine: Engine, stored: str, made: Made) -> None:
     """Write a file and the manifest beside it; the file is verified."""
-    where = place(engine, stored)
-    about = load(made.manifest)
+    put(place(engine, stored), made.data, load(made.manifest))
+
+
+def put(where: str, data: bytes, about: Mapping[str, Any]) -> None:
+    """Write the bytes of a file and, beside it, what is known `about` it."""
     if about["sealed"]:  # no names beside what is encrypted
         about = {name: value for name, value in about.items() if name not in ("user", "agent", "session", "why")}
-    places.write(_manifest(where), json.dumps(about, ensure_ascii=False, indent=1).encode("utf-8"))
-    places.write(where, made.data)
+    places.write(manifest_of(where), json.dumps(about, ensure_ascii=False, indent=1).encode("utf-8"))
+    places.write(where, data)
+
+
+def sealed_with(tx: Transaction, data: bytes) -> bytes:
+    """The bytes of a file, to be read with this database only."""
+    return sealing.seal(data, ledger.secret(tx), _PURPOSE)
 
 
 def remove(engine: Engine, stored: str) -> None:
     """Delete a file, its manifest, and what a killed process left of either."""
-    where = place(engine, stored)
-    for name in (where, _manifest(where)):
+    discard(place(engine, stored))
+
+
+def discard(where: str) -> None:
+    """Delete the file at a path or URL, and its manifest."""
+    for name in (where, manifest_of(where)):
         places.delete(name + ".tmp")
         places.delete(name)
 

@@ -116,6 +116,20 @@ def read(address: str, checksum: str) -> bytes:
     return data
 
 
+def verify(address: str, checksum: str, size: int) -> None:
+    """Raise what `read` raises for a file that is not what was written; elsewhere only its size is asked for."""
+    if _REMOTE not in address:
+        read(address, checksum)
+        return
+    try:
+        fs, path = _place(address)
+        found = fs.info(path)["size"]
+    except Exception as error:
+        raise _unreachable(address, error) from error
+    if found != size:
+        raise StoreDamaged(f"{address} is damaged: it has {found} bytes and not {size}")
+
+
 def delete(address: str) -> None:
     """Delete a file; one that is not there is deleted already. Raises `ArchiveUnreachable`."""
     try:

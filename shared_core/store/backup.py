@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from shared_core.errors import InvalidInput, NotFound, StoreDamaged, StoreError
+from shared_core.long_term import carried
 from shared_core.store.encryption import Cipher, Key, driver
 from shared_core.store.sqlite import SqliteStore, translated
 
 
 def backup(store: SqliteStore, path: str, key: Key | None = None) -> None:
-    """Copy what is committed now; encrypted like the original, or under another `key`.
+    """Copy what is committed now, with the archive's files; encrypted like the original, or under another `key`.
 
-    Raises `InvalidInput` for the path of the database itself, `StoreError` where nothing can be written.
+    Raises `InvalidInput` for the path of the database itself, `StoreError` where nothing can be written,
+    `ArchiveUnreachable` if a file of the archive went meanwhile, or is still to be mended: try again then.
     """
     if os.path.realpath(path) == store.address:
         raise InvalidInput(f"{path} is the database itself; give the backup another path")
@@ -29,6 +31,8 @@ def backup(store: SqliteStore, path: str, key: Key | None = None) -> None:
             _copy_under(store, making, Cipher(making, key))
         mine = None if store.cipher is None else store.cipher.key
         verify(making, mine if key is None else key)
+        kept = _carried(making, mine if key is None else key, store.address, path)
+    carried.sweep(path, kept)
 
 
 def restore(source: str, path: str, key: Key | None = None, *, replace: bool = False) -> None:
@@ -45,9 +49,11 @@ def restore(source: str, path: str, key: Key | None = None, *, replace: bool = F
         shutil.copyfile(source, making)
         verify(making, key)
         _rename(making, key)
+        kept = _carried(making, key, source, path)
         for rest in _BESIDE:  # the log of the old file would be taken for the new one's
             with suppress(FileNotFoundError):
                 os.remove(path + rest)
+    carried.sweep(path, kept)
 
 
 _BESIDE = ("-wal", "-shm", "-journal")
@@ -80,6 +86,16 @@ def _rename(path: str, key: Key | None) -> None:
     try:
         with store.write() as tx:
             tx.run("set_meta", {"key": "identity", "value": os.urandom(16).hex()})
+    finally:
+        store.close()
+
+
+def _carried(making: str, key: Key | None, source: str, path: str) -> set[str]:
+    """Copy the archive's files of a database in the making from beside `source` to beside `path`; their paths."""
+    store = SqliteStore(making, key=key)
+    try:
+        with store.write() as tx, carried.along(tx, source, path, encrypted=store.cipher is not None) as kept:
+            return kept
     finally:
         store.close()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from shared_core.errors import InvalidInput, StoreError
+from shared_core.long_term import carried
 from shared_core.ports import Store, Transaction
 from shared_core.store.migrating import migrations, split
 
@@ -54,9 +55,10 @@ def _parts(body: str) -> Iterator[str]:
 
 
 def copy(source: Store, target: Store, progress: Progress | None = None) -> dict[str, int]:
-    """Copy all rows into a store that holds none; how many of each table. All of them, or none.
+    """Copy all rows into a store that holds none, and the archive's files; how many of each table. All, or none.
 
-    Raises `InvalidInput` if the target holds anything, `StoreError` if what arrived is not what was sent.
+    Raises `InvalidInput` if the target holds anything, or is a server while archives lie beside the source;
+    `StoreError` if what arrived is not what was sent, `ArchiveUnreachable` if a file of the archive did not.
     """
     counts: dict[str, int] = {}
     with source.read() as old, target.write() as new:
@@ -83,7 +85,9 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> dict
             _compare(new, name, len(columns), sent(None))
             counts[name] = count
         new.rows("copy_numbering")
-    return counts
+        encrypted = getattr(target, "cipher", None) is not None
+        with carried.along(new, source.address, target.address, encrypted=encrypted):
+            return counts
 
 
 def _compare(tx: Transaction, name: str, width: int, sent: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from shared_core.errors import StoreDamaged, StoreError, TwinmemError, WrongKey
+from shared_core.moving import places
 from shared_core.ports import Transaction
 from shared_core.steps import Steps
 from shared_core.store import checking
@@ -65,7 +66,7 @@ def check(engine: Engine, fix: bool) -> Steps[CheckReport]:
 def _looked(engine: Engine) -> _Found:
     found = _Found()
     _guarded(found, "file", lambda: _file(engine, found))
-    for part in (_counts, _vectors, _texts, _words, _rows, _links):
+    for part in (_counts, _vectors, _texts, _words, _rows, _links, _archives):
         _guarded(found, part.__name__.strip("_"), lambda part=part: _part(engine, found, part))  # type: ignore[misc]
     return found
 
@@ -182,6 +183,18 @@ def _links(engine: Engine, tx: Transaction, found: _Found) -> None:
     found.links = tx.rows("orphan_links")
     found.add("a link to nothing", found.links, fixable=True)
     found.problems += checking.problems(tx)
+
+
+def _archives(engine: Engine, tx: Transaction, found: _Found) -> None:
+    """Whether the files of the archive are there, and are what was written."""
+    from shared_core.long_term import cold_files
+
+    for id, _, stored, manifest, *_ in tx.rows("every_archive"):
+        about = load(manifest)
+        try:
+            places.verify(cold_files.place(engine, stored), about.get("checksum", ""), about.get("bytes", -1))
+        except StoreError as error:
+            found.problems.append(Problem(what=f"an archive: {error}", where=f"archive {id}", fixable=False))
 
 
 def _mended(engine: Engine, found: _Found) -> Iterator[Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from shared_core import AgentMemory
-from shared_core.errors import InvalidInput, NotFound, StoreDamaged, StoreError, WrongKey
+from shared_core.errors import ArchiveUnreachable, InvalidInput, NotFound, StoreDamaged, StoreError, WrongKey
 from shared_core.store.backup import restore
 from shared_core.store.encryption import is_plain
+from shared_core.store.sealing import is_sealed
 
 
 def opened(path: Path, key: Any = None) -> AgentMemory:
@@ -118,6 +121,102 @@ def test_restore_verifies_before_it_replaces(tmp_path: Path) -> None:
     with opened(path) as memory:
         assert memory.scope(user="alice").count() == 300
         assert memory.check().ok
+
+
+TALK = [{"role": "user", "content": "I met Ann in Lyon"}, {"role": "user", "content": "我在里昂认识了小安"}]
+
+
+@pytest.mark.parametrize("key", [None, "secret"])
+def test_b8_a_backup_takes_the_archive_along_and_restore_brings_it_back(tmp_path: Path, key: str | None) -> None:
+    path, copy = tmp_path / "agent.db", tmp_path / "copies" / "copy.db"
+    copy.parent.mkdir()
+    with opened(path, key) as memory:
+        scope = memory.scope(user="alice")
+        for name in ("monday", "tuesday"):
+            scope.session(name).add_messages(TALK)
+            scope.archive.session(name)
+        memory.backup(copy)
+        scope.archive.restore("tuesday")
+        memory.backup(copy)  # over the first one: what only that named is gone from beside it
+    assert len(list(copy.parent.rglob("*.zst"))) == 1
+    shutil.rmtree(f"{path}.archive")
+    path.unlink()
+    restore(str(copy), str(path), key)
+    with opened(path, key) as memory:
+        scope = memory.scope(user="alice")
+        assert memory.check().ok
+        assert [each.text for each in scope.session("tuesday").messages()] == [each["content"] for each in TALK]
+        scope.archive.restore("monday")
+        assert [each.text for each in scope.session("monday").messages()] == [each["content"] for each in TALK]
+
+
+def test_b8_e4_a_backup_under_a_key_seals_the_archive(tmp_path: Path) -> None:
+    with opened(tmp_path / "agent.db") as memory:
+        scope = memory.scope(user="alice")
+        scope.session("monday").add_messages(TALK)
+        assert not is_sealed(Path(scope.archive.session("monday").address).read_bytes())
+        memory.backup(tmp_path / "copy.db", key="secret")
+    files = [each for each in (tmp_path / "copy.db.archive").rglob("*") if each.is_file()]
+    assert len(files) == 2
+    for each in files:
+        assert is_sealed(each.read_bytes()) or b"monday" not in each.read_bytes()
+    with opened(tmp_path / "copy.db", "secret") as copied:
+        assert copied.check().ok
+        copied.scope(user="alice").archive.restore("monday")
+        assert len(copied.scope(user="alice").session("monday").messages()) == 2
+
+
+def test_b8_a_backup_that_can_not_have_the_whole_archive_is_none(tmp_path: Path) -> None:
+    with opened(tmp_path / "agent.db") as memory:
+        scope = memory.scope(user="alice")
+        for name in ("monday", "tuesday"):
+            scope.session(name).add_messages(TALK)
+            scope.archive.session(name)
+        lost = Path(scope.archive.list()[1].address)
+        whole = lost.read_bytes()
+        for damage, error in ((lambda: lost.write_bytes(whole[:-1]), StoreDamaged), (lost.unlink, ArchiveUnreachable)):
+            damage()
+            assert [problem.what for problem in memory.check().problems if "archive" in problem.where]
+            assert not memory.check(fix=True).ok
+            with pytest.raises(error):
+                memory.backup(tmp_path / "copy.db")
+            assert not (tmp_path / "copy.db").exists()
+            assert [each for each in (tmp_path / "copy.db.archive").rglob("*") if each.is_file()] == []
+            lost.write_bytes(whole)
+        assert memory.check().ok
+        memory.backup(tmp_path / "copy.db")
+    copied = list((tmp_path / "copy.db.archive").rglob("*.zst"))
+    copied[0].unlink()
+    with pytest.raises(ArchiveUnreachable):
+        restore(str(tmp_path / "copy.db"), str(tmp_path / "agent.db"), replace=True)
+    with opened(tmp_path / "agent.db") as memory:
+        assert memory.check().ok
+        assert len(memory.scope(user="alice").archive.list()) == 2
+
+
+def test_b8_r66_a_backup_holds_nothing_that_was_erased_in_an_archive(tmp_path: Path) -> None:
+    with opened(tmp_path / "agent.db") as memory:
+        scope = memory.scope(user="alice")
+        scope.session("monday").add_messages([{"role": "user", "content": "ZXQ-sentinel-7742"}, *TALK])
+        scope.archive.session("monday")
+        [secret] = [each.id for each in scope.archive.read("monday") if "sentinel" in (each.text or "")]
+        scope.delete(secret)
+        memory.backup(tmp_path / "copy.db")
+    for each in tmp_path.rglob("*.zst"):
+        assert b"sentinel" not in zstandard.ZstdDecompressor().decompressobj().decompress(each.read_bytes())
+    with opened(tmp_path / "copy.db") as copied:
+        assert len(copied.scope(user="alice").archive.read("monday")) == 2
+
+
+def test_b8_a_copy_takes_the_archive_along(tmp_path: Path) -> None:
+    with opened(tmp_path / "agent.db") as memory:
+        scope = memory.scope(user="alice")
+        scope.session("monday").add_messages(TALK)
+        scope.archive.session("monday")
+        memory.copy(tmp_path / "copy.db")
+    with opened(tmp_path / "copy.db") as copied:
+        copied.scope(user="alice").archive.restore("monday")
+        assert len(copied.scope(user="alice").session("monday").messages()) == 2
 
 
 async def test_abackup_is_the_same(tmp_path: Path) -> None:

@@ -707,6 +707,8 @@ SELECT id, session, address, manifest, state, created_at FROM archive WHERE id =
 -- name: scope_archives
 SELECT id, session, address, manifest, state, created_at FROM archive
 WHERE scope = :scope AND state IN ('kept', 'stale') ORDER BY created_at, id;
+-- name: every_archive
+SELECT id, session, address, manifest, state, created_at FROM archive WHERE state IN ('kept', 'stale') ORDER BY id;
 -- name: set_archive
 UPDATE archive SET session = :session, address = :address, manifest = :manifest, state = :state WHERE id = :id;
 -- name: set_archive_state
