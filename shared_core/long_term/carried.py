@@ -67,9 +67,7 @@ def _copied(tx: Transaction, row: cold_files.Row, source: str, target: str, *, e
 
 def sweep(target: str, kept: set[str]) -> None:
     """Delete what an earlier copy left beside `target`: nothing names it any more."""
-    for folder, _, names in os.walk(cold_files.folder_of(target), topdown=False):
+    for folder, _, names in os.walk(cold_files.folder_of(target)):
         for name in names:
             if cold_files.is_ours(name) and os.path.join(folder, name) not in kept:
                 places.delete(os.path.join(folder, name))
-        with suppress(OSError):  # not empty
-            os.rmdir(folder)

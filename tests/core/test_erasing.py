@@ -198,6 +198,7 @@ def canaries(path: Path, key: str | None, steps: int) -> dict[str, int]:
         assert memory.verify(everything).ok, memory.verify(everything)
         assert found(alice.gone, on_disk(path.parent, memory)) == []  # nor in the backup that was made after
         (path.parent / "copy.db").unlink()
+        shutil.rmtree(path.parent / "copy.db.archive")
         last = on_disk(path.parent, memory)
         assert b"zxqa" not in last.lower()
         assert found(list(bob.live), last) == list(bob.live)
