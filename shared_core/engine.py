@@ -22,7 +22,7 @@ from shared_core.recall.where import Where
 from shared_core.settings import Settings
 from shared_core.short_term.tokens import count as count_tokens
 from shared_core.steps import Call, Steps
-from shared_core.store import ledger, vault
+from shared_core.store import ledger, scopes, tombstones, vault
 from shared_core.store.encryption import Key
 from shared_core.store.opening import opened
 from shared_core.store.rows import Draft, draft, micros
@@ -134,7 +134,7 @@ class Engine:
         """The secret of the database, read once."""
         if self._vault_secret is None:
             with self.store.write() as tx:  # it may have to be made
-                self._vault_secret = ledger.secret(tx)
+                self._vault_secret = tombstones.secret(tx)
         return self._vault_secret
 
     # ------------------------------------------------------------------ time and state
@@ -326,7 +326,7 @@ class Engine:
             tx.run("set_words", (item.words, item.shape, seq))
             touched.add(row[0])
         for scope in touched:
-            revision = ledger.bump(tx, scope)
+            revision = scopes.bump(tx, scope)
             tx.run("mark_scope_changed", {"scope": scope, "revision": revision})
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from shared_core.scope import Scope
 from shared_core.settings import Settings
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import backup as backups
-from shared_core.store import copying, encryption, ledger, vault
+from shared_core.store import cascade, copying, encryption, ledger, vault
 from shared_core.store.opening import canonical, is_server
 from shared_core.store.opening import opened as store_at
 from shared_core.store.rows import draft, instant
@@ -247,7 +247,7 @@ class AgentMemory:
         agents, tombstones = [], []  # type: list[str], list[str]
         with engine.store.write() as tx:
             for scope, agent in tx.rows("scopes_of", {"user": user}):
-                receipt = ledger.forget_scope(tx, scope, now)
+                receipt = cascade.forget_scope(tx, scope, now)
                 agents.append(agent)
                 tombstones += receipt.tombstones
                 count += receipt.count

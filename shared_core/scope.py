@@ -12,7 +12,7 @@ from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
 from shared_core.long_term.room import make_room, move_out
 from shared_core.recall.text import is_blank
 from shared_core.steps import Call, Steps, both, threaded
-from shared_core.store import ledger, rows
+from shared_core.store import audit, cascade, ledger, rows, scopes
 from shared_core.store.rows import Draft, instant, micros
 from shared_core.values import Change, Kind, Receipt, Record, Stats, aware
 from shared_core.verbs.background import Job
@@ -167,7 +167,7 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
         denied = yield from self._denied(drafts)
         with engine.store.write() as tx:
             number = engine.claim_embedder(tx)
-            scope = ledger.ensure_scope(tx, self.user, self.agent, now)
+            scope = scopes.ensure_scope(tx, self.user, self.agent, now)
             incoming = [Incoming(item, denied=denied.get(place, _NONE)) for place, item in enumerate(drafts)]
             written = learning.writer(engine, tx, scope, now, number).write(incoming)
             events = any(item.kind == Kind.EVENT for item in drafts)
@@ -252,7 +252,7 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
                 learning.writer(engine, tx, scope, now, number).retell(seq, item, changed)
             before = {name: getattr(item, name) for name in given if name in ("text", "importance", "type", "pinned")}
             before = redacted(before, self._asking)
-            ledger.audit(tx, scope, id, "updated", now, {"changed": sorted(given), "before": before})
+            audit.note(tx, scope, id, "updated", now, {"changed": sorted(given), "before": before})
             return self._records(tx, [seq])[seq]
 
     update, aupdate = both(_update)
@@ -316,7 +316,7 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
         with self._live().store.look() as tx:
             scope = self._find(tx)
             known = scope is not None and storable(id)
-            found = ledger.log_of(tx, scope or 0, id) if known else []
+            found = audit.of(tx, scope or 0, id) if known else []
             stored = tx.rows("get_record", {"scope": scope, "id": id}) if known else []
         changes = [Change(action=row[0], at=instant(row[1]), detail=rows.load(row[2]) or {}) for row in found]
         if stored and not any(change.action == "added" for change in changes):
@@ -344,7 +344,7 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
             found = tx.rows("seq_by_id", (scope, id)) if scope is not None and storable(id) else []
             ours = [id] if scope is not None and storable(id) else []
             lost = engine.graphs.lost
-            receipt = ledger.erase(tx, scope or 0, [row[0] for row in found], now, lost=lost, archived=ours)
+            receipt = cascade.erase(tx, scope or 0, [row[0] for row in found], now, lost=lost, archived=ours)
         return engine.erased(receipt, self.user, self.agent)
 
     def delete_all(self) -> Receipt:
@@ -353,7 +353,7 @@ class Scope(Recalling, Listing, Changing, Upkeep, Transferring, Redacting):
         now = engine.now()
         with engine.store.write() as tx:
             scope = self._find(tx)
-            receipt = Receipt(count=0, at=instant(now)) if scope is None else ledger.erase_all(tx, scope, now)
+            receipt = Receipt(count=0, at=instant(now)) if scope is None else cascade.erase_all(tx, scope, now)
         return engine.erased(receipt, self.user, self.agent, whole=True)
 
     # ------------------------------------------------------------------ parts

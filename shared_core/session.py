@@ -11,7 +11,7 @@ from shared_core.ports import Transaction
 from shared_core.recall.question import Query
 from shared_core.short_term import importance, summary, window
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, rows
+from shared_core.store import cascade, ledger, rows, scopes
 from shared_core.store.rows import Draft, instant
 from shared_core.values import Context, Message, Receipt, Record, Reference, ToolUse, as_message
 from shared_core.verbs import condensing, replying
@@ -144,8 +144,8 @@ class Session(Condensing, Replying):
                 if not all(self._unchanged(tx, known)):
                     continue  # another writer took or changed what we meant to leave alone
                 number = engine.claim_embedder(tx)
-                scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
-                session = ledger.ensure_session(tx, scope, self.id, now)
+                scope = scopes.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+                session = scopes.ensure_session(tx, scope, self.id, now)
                 position = int(tx.rows("last_position", {"session": session})[0][0])
                 for offset, item in enumerate(fresh, 1):
                     item.session, item.position = session, position + offset
@@ -211,12 +211,12 @@ class Session(Condensing, Replying):
                 if self._common(old, drafts) < kept:
                     continue  # another writer took or changed what we meant to keep
                 number = engine.claim_embedder(tx)
-                scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
-                session = ledger.ensure_session(tx, scope, self.id, now)
+                scope = scopes.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+                session = scopes.ensure_session(tx, scope, self.id, now)
                 staying = {item.id for item in fresh if item.id is not None}
                 # What the new history does not say, or says elsewhere, is taken back with what was read from it.
                 learning.withdraw(tx, scope, [seq for seq, _ in old[kept:]], now)
-                ledger.erase(tx, scope, [seq for seq, item in old[kept:] if item.id not in staying], now)
+                cascade.erase(tx, scope, [seq for seq, item in old[kept:] if item.id not in staying], now)
                 # Not `kept`: where turns were deleted, positions run ahead of the count.
                 position = (old[kept - 1][1].position or 0) if kept else 0
                 for offset, item in enumerate(fresh, 1):
@@ -224,7 +224,7 @@ class Session(Condensing, Replying):
                     _name(item, self.id, now)
                 for seq, item in old[kept:]:
                     if item.id in staying:  # moved or edited: written anew, in its new place
-                        ledger.erase(tx, scope, [seq], now, action="replaced", derived=False)
+                        cascade.erase(tx, scope, [seq], now, action="replaced", derived=False)
                 ledger.put(tx, scope, fresh, now, number)
                 learning.keep(engine, tx, scope, fresh, found, now, number)
                 turns = [seq for seq, _ in self._raws(tx)]
@@ -451,7 +451,7 @@ class Session(Condensing, Replying):
             if scope is None or not wanted:
                 return Receipt(count=0, at=instant(now))
             seqs = [row[0] for id in wanted for row in tx.rows("seq_by_id", (scope, ledger.turn_id(self.id, id)))]
-            receipt = ledger.erase(tx, scope, seqs, now, archived=[ledger.turn_id(self.id, id) for id in wanted])
+            receipt = cascade.erase(tx, scope, seqs, now, archived=[ledger.turn_id(self.id, id) for id in wanted])
         return engine.erased(receipt, self._scope.user, self._scope.agent)
 
     def _erase(self, *, derived: bool) -> Receipt:
@@ -465,10 +465,10 @@ class Session(Condensing, Replying):
             whole = "session_records" if derived else "session_turns"
             seqs = [each[0] for each in tx.rows(whole, {"session": row[1]})]
             away = tx.rows("cold_of_session", {"scope": row[0], "session": self.id}) if derived else []
-            ledger.mark(tx)  # the summary and the tasks go even where there are no turns
-            receipt = ledger.erase(tx, row[0], seqs, now, derived=derived, archived=[each[0] for each in away])
+            cascade.mark(tx)  # the summary and the tasks go even where there are no turns
+            receipt = cascade.erase(tx, row[0], seqs, now, derived=derived, archived=[each[0] for each in away])
             if derived:  # what was told in another conversation too
-                tx.run("leave_session", {"session": row[1], "revision": ledger.bump(tx, row[0])})
+                tx.run("leave_session", {"session": row[1], "revision": scopes.bump(tx, row[0])})
             tx.run("drop_session" if derived else "reset_session", {"session": row[1]})
         return engine.erased(receipt, self._scope.user, self._scope.agent)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import zstandard
 
 from shared_core import AgentMemory
-from shared_core.store import ledger, sealing
+from shared_core.store import sealing, tombstones
 
 _PAGE, _RESERVED, _IV = 4096, 80, 16  # SQLCipher 4: an IV and a keyed hash of 64 bytes end each page
 _WAL_HEADER, _FRAME_HEADER = 32, 24
@@ -28,7 +28,7 @@ def _seen(path: Path, memory: AgentMemory | None) -> Iterator[bytes]:
         yield from _decrypted(data, memory)
         if sealing.is_sealed(data):
             with memory._engine.store.read() as tx:
-                data = sealing.opened(data, ledger.secret(tx), "archive")
+                data = sealing.opened(data, tombstones.secret(tx), "archive")
     if data.startswith(b"\x28\xb5\x2f\xfd"):
         yield zstandard.ZstdDecompressor().decompressobj().decompress(data)
 

@@ -20,7 +20,7 @@ from shared_core.prompt.words import language
 from shared_core.recall.text import is_blank
 from shared_core.short_term import summary, tokens, window
 from shared_core.steps import Steps
-from shared_core.store import ledger, rows
+from shared_core.store import rows, tombstones
 from shared_core.values import Message
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def tellable(tx: Transaction, scope: int, found: Sequence[Row]) -> list[Message]
         return messages
     told = []
     for each, message in zip(found, messages, strict=True):
-        left = ledger.still_said(tx, scope, each[7], message.text)
+        left = tombstones.still_said(tx, scope, each[7], message.text)
         told.append(message if left == message.text else message.model_copy(update={"content": left, "payload": None}))
     return told
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from shared_core.engine import Engine
 from shared_core.long_term.room import make_room
 from shared_core.ports import Transaction
-from shared_core.store import ledger
+from shared_core.store import audit, ledger, scopes, tombstones
 from shared_core.store.rows import Draft, dump, load
 from shared_core.values import Kind, Message
 from shared_core.writing.facts import RULES, own_words, told_at
@@ -78,7 +78,7 @@ def write(
 ) -> None:
     """Write the events of a turn, which stands in the database by now, and do what feedback asks for."""
     seq = tx.rows("seq_by_id", (scope, turn.id))[0][0]
-    wanted = [item for item in made if not ledger.was_erased(tx, scope, turn.id or "", item.text)]
+    wanted = [item for item in made if not tombstones.was_erased(tx, scope, turn.id or "", item.text)]
     for item in wanted:
         item.session = turn.session
     if not wanted:
@@ -104,10 +104,10 @@ def reinforce(engine: Engine, tx: Transaction, scope: int, turn: Draft, now: int
     if not turns:
         return 0
     meant = tx.rows("memories_of_turns", {"scope": scope, "session": turn.session, "turns": dump(turns)})
-    revision = ledger.bump(tx, scope)
+    revision = scopes.bump(tx, scope)
     for seq, id in meant:
         if tx.run("reinforce", {"seq": seq, "by": settings.reinforce, "revision": revision}):
-            ledger.audit(tx, scope, id, "reinforced", now, {})
+            audit.note(tx, scope, id, "reinforced", now, {})
     return len(meant)
 
 

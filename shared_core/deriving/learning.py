@@ -16,7 +16,7 @@ from shared_core.errors import InvalidType
 from shared_core.long_term.room import move_out
 from shared_core.ports import Transaction
 from shared_core.steps import Steps
-from shared_core.store import ledger, rows
+from shared_core.store import audit, cascade, rows
 from shared_core.store.rows import Draft, instant
 from shared_core.values import Message
 from shared_core.writing import facts
@@ -128,7 +128,7 @@ def withdraw(tx: Transaction, scope: int, seqs: Sequence[int], now: int) -> None
     """Take back what was read from turns that are said anew: their facts go, and what those replaced is true again."""
     derived = [row[0] for row in tx.rows("read_only_from", {"seqs": str(list(seqs))})]
     if derived:
-        ledger.erase(tx, scope, derived, now, action="replaced", revive=True)
+        cascade.erase(tx, scope, derived, now, action="replaced", revive=True)
     for seq in seqs:
         tx.run("delete_links_to", (seq,))
         tx.run("delete_pending", (seq,))
@@ -207,7 +207,7 @@ def _one(scope: Scope, row: int, record: int, attempts: int) -> Steps[int]:
             return 0  # another process was quicker, or the message has changed
         number = engine.claim_embedder(tx)
         write(engine, tx, current[0][0], [(turn, made)], now, number, by)
-        ledger.audit(tx, current[0][0], turn.id, "read", now, {"extractor": by, "facts": len(made)})
+        audit.note(tx, current[0][0], turn.id, "read", now, {"extractor": by, "facts": len(made)})
     return 1
 
 

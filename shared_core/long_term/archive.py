@@ -22,7 +22,7 @@ from shared_core.moving import vectors
 from shared_core.moving.taking import Taker, cut_loose
 from shared_core.ports import Transaction
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import cold, ledger, vault
+from shared_core.store import audit, cascade, cold, ledger, scopes, tombstones, vault
 from shared_core.store.rows import draft, instant, load
 from shared_core.values import Receipt, Record
 from shared_core.writing.intake import identifier
@@ -248,7 +248,7 @@ class Archive:
     def _put_back(self, tx: Transaction, row: Row, come: cold_files.Contents) -> Records:
         engine, archive = self._scope._live(), row[0]
         now = engine.now()
-        scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+        scope = scopes.ensure_scope(tx, self._scope.user, self._scope.agent, now)
         alive = {each[0] for each in tx.rows("cold_of_archive", {"archive": archive})}
         records = [moved for moved in come.records if moved.item.id in alive]
         tx.run("empty_archive", {"archive": archive})
@@ -267,7 +267,7 @@ class Archive:
         _thaw_links(tx, scope, ids)
         tx.run("set_archive", {"id": archive, "session": None, "address": row[2], "manifest": row[3], "state": "gone"})
         for id in ids:
-            ledger.audit(tx, scope, id, "restored", now, {})
+            audit.note(tx, scope, id, "restored", now, {})
         seqs = [each[0] for id in ids for each in tx.rows("seq_by_id", (scope, id))]
         stored = self._scope._records(tx, seqs)
         return [stored[seq] for seq in seqs]
@@ -285,7 +285,7 @@ class Archive:
             scope = self._scope._find(tx) or 0
             whole = [row for row in rows if id in (row[0], row[1])]
             ids = [each[0] for row in whole for each in tx.rows("cold_of_archive", {"archive": row[0]})]
-            receipt = ledger.erase(tx, scope, [], now, archived=ids or [id])
+            receipt = cascade.erase(tx, scope, [], now, archived=ids or [id])
             for name in {row[1] for row in whole if row[1] is not None}:
                 _drop_empty(tx, scope, name)
         return engine.erased(receipt, self._scope.user, self._scope.agent)
@@ -320,7 +320,7 @@ def _drop_empty(tx: Transaction, scope: int, name: str) -> None:
     """Drop the row of a session that has no turns left, here or in the archive; its facts lose their session."""
     found = tx.rows("find_session", {"scope": scope, "name": name})
     if found and not tx.rows("session_turns", {"session": found[0][0]}):
-        tx.run("leave_session", {"session": found[0][0], "revision": ledger.bump(tx, scope)})
+        tx.run("leave_session", {"session": found[0][0], "revision": scopes.bump(tx, scope)})
         tx.run("drop_session", {"session": found[0][0]})
 
 
@@ -378,17 +378,17 @@ def _take_out(
     """The one transaction in which records are no longer live, and lie in the archive."""
     now = engine.now()
     seqs = list(made.marks.records)
-    key = ledger.secret(tx)
+    key = tombstones.secret(tx)
     found = {seq: draft(tx.rows("raw_record", {"seq": seq})[0]) for seq in seqs}
-    hashes = {seq: ledger.hashes(tx, key, seq, item) for seq, item in found.items()}
+    hashes = {seq: tombstones.hashes(tx, key, seq, item) for seq, item in found.items()}
     turns = [seq for seq, item in found.items() if item.kind == "turn"]
-    told = cold.detach(tx, scope, turns, ledger.bump(tx, scope)) if turns else {}
+    told = cold.detach(tx, scope, turns, scopes.bump(tx, scope)) if turns else {}
     for record, source, extractor, at in tx.rows("moved_links", {"seqs": str(seqs)}):
         tx.run("add_cold_link", (scope, record, source, extractor, at))
     for seq, item in found.items():
-        tx.run("drop_tombstone", (scope, ledger.tombstone(key, item)))  # told again since it was erased
+        tx.run("drop_tombstone", (scope, tombstones.tombstone(key, item)))  # told again since it was erased
         tx.run("add_cold", (scope, item.id, id, hashes[seq], told.get(seq), vault.listed(item)))
-    ledger.erase(tx, scope, seqs, now, action=ledger.ARCHIVED, derived=False)
+    cascade.erase(tx, scope, seqs, now, action=cascade.ARCHIVED, derived=False)
     if session is not None:
         number = tx.rows("find_session", {"scope": scope, "name": session})[0][0]
         tx.run("lend_session", {"session": number})

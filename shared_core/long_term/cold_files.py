@@ -19,7 +19,7 @@ from shared_core.moving import lines, places, telling
 from shared_core.moving.parsing import Moved, Parser, at
 from shared_core.moving.telling import Told
 from shared_core.ports import Transaction
-from shared_core.store import ledger, sealing
+from shared_core.store import sealing, tombstones
 from shared_core.store.rows import dump, instant, load
 from shared_core.writing.intake import Intake
 
@@ -206,7 +206,7 @@ def put(where: str, data: bytes, about: Mapping[str, Any]) -> None:
 
 def sealed_with(tx: Transaction, data: bytes) -> bytes:
     """The bytes of a file, to be read with this database only."""
-    return sealing.seal(data, ledger.secret(tx), _PURPOSE)
+    return sealing.seal(data, tombstones.secret(tx), _PURPOSE)
 
 
 def remove(engine: Engine, stored: str) -> None:
@@ -242,7 +242,7 @@ def raw(engine: Engine, row: Row) -> Iterator[lines.Line]:
     data = places.read(where, load(row[3]).get("checksum", ""))
     if sealing.is_sealed(data):
         with engine.store.look() as tx:
-            data = sealing.opened(data, ledger.secret(tx), _PURPOSE)
+            data = sealing.opened(data, tombstones.secret(tx), _PURPOSE)
     try:
         yield from lines.unpacked(data, where)
     except InvalidInput as error:

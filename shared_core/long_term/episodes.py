@@ -19,7 +19,7 @@ from shared_core.prompt.words import language
 from shared_core.recall.dates import Asked, asked_dates
 from shared_core.short_term.tasks import Tasks, TaskStatus
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, rows
+from shared_core.store import ledger, rows, scopes
 from shared_core.store.rows import instant, micros
 from shared_core.values import Hit, Kind, Message, Record, aware
 from shared_core.writing.intake import identifier
@@ -132,7 +132,7 @@ class Episodes:
         yield from engine.embed([item])
         with engine.store.write() as tx:
             number = engine.claim_embedder(tx)
-            scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+            scope = scopes.ensure_scope(tx, self._scope.user, self._scope.agent, now)
             item.session = None if session is None else _session(tx, scope, session, now)
             seqs, _ = ledger.put(tx, scope, [item], now, number)
             left = make_room(tx, scope, engine.settings.episodes.most, now)
@@ -280,7 +280,7 @@ class Episodes:
 def _session(tx: Transaction, scope: int, name: str, now: int) -> int:
     """The session an event belongs to; one that has ended stays so."""
     found = tx.rows("find_session", {"scope": scope, "name": name})
-    return int(found[0][0]) if found else ledger.ensure_session(tx, scope, name, now)
+    return int(found[0][0]) if found else scopes.ensure_session(tx, scope, name, now)
 
 
 def _details(details: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:

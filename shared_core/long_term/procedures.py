@@ -23,7 +23,7 @@ from shared_core.long_term.procedure import (
 )
 from shared_core.ports import Transaction
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, vault
+from shared_core.store import audit, cascade, ledger, scopes, tombstones, vault
 from shared_core.store.rows import Draft, dump, load
 from shared_core.values import Kind, Record
 from shared_core.writing.intake import fraction
@@ -94,7 +94,7 @@ class Procedures:
         yield from engine.embed([item])
         with engine.store.write() as tx:
             number = engine.claim_embedder(tx)
-            scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+            scope = scopes.ensure_scope(tx, self._scope.user, self._scope.agent, now)
             origins = [self._scope._raw(tx, source)[0] for source in given]
             seqs, _ = ledger.put(tx, scope, [item], now, number)
             for origin in origins:
@@ -159,7 +159,7 @@ class Procedures:
             number = engine.claim_embedder(tx)
             seqs = self._take(tx, scope, pairs, now, number)
             ended = int(tx.rows("count_ended", {"scope": scope, "since": None})[0][0])
-            ledger.audit(tx, scope, None, experience.MINED, now, {"ended": ended})
+            audit.note(tx, scope, None, experience.MINED, now, {"ended": ended})
             return self._known(tx, seqs)
 
     mine, amine = both(_mine)
@@ -221,14 +221,14 @@ class Procedures:
             tx.many("add_link", [(seqs[0], source, experience.MINED, now) for source in pattern.sources])
             done.append(seqs[0])
         lost = [seq for seq in known if seq not in done and len(links[seq]) < settings.support]
-        ledger.erase(tx, scope, lost, now, action="withdrawn")
+        cascade.erase(tx, scope, lost, now, action="withdrawn")
         return done
 
     @staticmethod
     def _unwanted(tx: Transaction, scope: int, pattern: Pattern, item: Draft) -> bool:
         """Whether somebody erased just this procedure while its episodes stayed."""
         ids = [tx.rows("raw_record", {"seq": source})[0][1] for source in pattern.sources]
-        return any(ledger.was_erased(tx, scope, id, item.text) for id in ids)
+        return any(tombstones.was_erased(tx, scope, id, item.text) for id in ids)
 
     def outcome(self, id: str, success: bool, detail: str | None = None) -> Procedure:
         """Tell how a procedure went; its success rate follows. `detail` says more, if you like.

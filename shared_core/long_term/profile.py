@@ -16,7 +16,7 @@ from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
 from shared_core.recall.where import Where, matches
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, rows
+from shared_core.store import cascade, rows
 from shared_core.store.rows import instant
 from shared_core.values import Receipt, Record
 from shared_core.writing import statement
@@ -300,7 +300,7 @@ class Profile:
         with engine.store.write() as tx:
             scope = self._scope._find(tx)
             found = [] if scope is None else [row[0] for row in tx.rows("seq_by_id", (scope, id))]
-            receipt = ledger.erase(tx, scope or 0, found, now)
+            receipt = cascade.erase(tx, scope or 0, found, now)
         return engine.erased(receipt, self._scope.user, self._scope.agent)
 
     aentries = threaded(entries)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from shared_core.errors import ArchiveUnreachable, StoreError
 from shared_core.ports import Transaction
-from shared_core.store import ledger
+from shared_core.store import scopes
 
 if TYPE_CHECKING:
     from shared_core.scope import Scope
@@ -28,7 +28,7 @@ def make_room(tx: Transaction, scope: int, most: int, now: int) -> list[int]:
     if over <= 0:
         return []
     leaving = [int(row[0]) for row in tx.rows("least_events", {"scope": scope, "limit": over})]
-    revision = ledger.bump(tx, scope)
+    revision = scopes.bump(tx, scope)
     for seq in leaving:
         tx.run("archive_event", {"seq": seq, "now": now, "revision": revision})
     return leaving

@@ -25,7 +25,7 @@ from shared_core.moving.parsing import Moved, Parser, at
 from shared_core.moving.taking import DELETED, KNOWN, NEW, Taker, Versions, cut_loose, tie
 from shared_core.ports import Transaction
 from shared_core.steps import Steps
-from shared_core.store import ledger, vault
+from shared_core.store import ledger, scopes, tombstones, vault
 from shared_core.store.rows import Draft, draft, micros
 from shared_core.values import Message
 from shared_core.writing.intake import Intake
@@ -174,7 +174,7 @@ def _take(
     yield from vectors.embed(engine, fresh)
     now = engine.now()
     with engine.store.write() as tx:
-        into = ledger.ensure_scope(tx, scope.user, scope.agent, now)
+        into = scopes.ensure_scope(tx, scope.user, scope.agent, now)
         vault.keep(tx, into, secrets, now)
         embedder = engine.claim_embedder(tx) if any(moved.item.vector for moved in fresh) else None
         taker = Taker(tx, into, now, embedder, erased=_erased(tx, into, revive))
@@ -330,12 +330,12 @@ def _standing(
         number = scope._find(tx)
         if number is None:
             return {}, frozenset()
-        key, erased = ledger.secret(tx), _erased(tx, number, revive)
+        key, erased = tombstones.secret(tx), _erased(tx, number, revive)
         for place, item in enumerate(drafts):
             revision = _revision(tx, number, item)
             if revision is not None:
                 before[str(item.id)] = revision
-            elif erased(ledger.tombstone(key, item)):
+            elif erased(tombstones.tombstone(key, item)):
                 gone.add(place)
     return before, frozenset(gone)
 
@@ -373,7 +373,7 @@ def _memories(scope: Scope, batch: Sequence[Told], tally: _Tally, revive: bool) 
     if past:
         yield from vectors.embed(engine, [Moved(item, None) for item in past])
         with engine.store.write() as tx:
-            number = ledger.ensure_scope(tx, scope.user, scope.agent, now)
+            number = scopes.ensure_scope(tx, scope.user, scope.agent, now)
             ledger.put(tx, number, past, now, engine.claim_embedder(tx))
     _count(engine, scope, [item for place, item in enumerate(drafts) if place not in gone], before, tally)
 

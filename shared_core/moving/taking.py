@@ -10,7 +10,7 @@ from shared_core.long_term.graph import entities, relations
 from shared_core.long_term.graph.names import predicate_key
 from shared_core.moving.parsing import Moved
 from shared_core.ports import Transaction
-from shared_core.store import cold, ledger
+from shared_core.store import cold, ledger, scopes, tombstones
 from shared_core.store.rows import draft, dump
 
 DELETED, KNOWN, NEW = "deleted", "known", "new"
@@ -30,7 +30,7 @@ class Taker:
         """`back`: records return from the archive to where they were, ahead of what was said since."""
         self._tx, self._scope, self._now, self._embedder = tx, scope, now, embedder
         self._erased, self._back = erased, back
-        self._key = ledger.secret(tx)
+        self._key = tombstones.secret(tx)
         self.same: dict[str, str] = {}  # a fact that is here under another id
         self._sessions: dict[str, int] = {}
         self._entities: dict[str, int] = {}
@@ -108,7 +108,7 @@ class Taker:
         return None
 
     def _stays_out(self, moved: Moved) -> bool:
-        return self._erased(ledger.tombstone(self._key, moved.item))
+        return self._erased(tombstones.tombstone(self._key, moved.item))
 
     def _make_room(self, fresh: Sequence[Moved]) -> None:
         """What was said in a session since its archive moves behind what comes back."""
@@ -121,7 +121,7 @@ class Taker:
         for name, by in last.items():
             session = self._session(name)
             if self._tx.rows("last_position", {"session": session})[0][0]:
-                revision = ledger.bump(self._tx, self._scope)
+                revision = scopes.bump(self._tx, self._scope)
                 self._tx.run("make_room", {"session": session, "by": by, "revision": revision})
                 self._shifted[name] = by
 
@@ -211,7 +211,7 @@ class Taker:
     def _shape(self) -> int:
         """The revision of this write; graphs in memory are built anew."""
         if self._revision is None:
-            self._revision = ledger.bump(self._tx, self._scope)
+            self._revision = scopes.bump(self._tx, self._scope)
             relations.reshape(self._tx, self._scope, self._revision)
         return self._revision
 
@@ -293,7 +293,7 @@ def cut_loose(tx: Transaction, scope: int, ids: Iterable[str]) -> None:
                 key: other if other is not None and _is_here(tx, scope, other) else None for key, other in named.items()
             }
             if kept != named:
-                tx.run("set_versions", {"seq": seq, "revision": ledger.bump(tx, scope), **kept})
+                tx.run("set_versions", {"seq": seq, "revision": scopes.bump(tx, scope), **kept})
 
 
 Versions = tuple[str | None, str | None]
@@ -317,7 +317,7 @@ def tie(tx: Transaction, scope: int, versions: Mapping[str, Versions]) -> None:
             ):
                 tied["superseded_by"] = after
             if tied != named:
-                tx.run("set_versions", {"seq": seq, "revision": ledger.bump(tx, scope), **tied})
+                tx.run("set_versions", {"seq": seq, "revision": scopes.bump(tx, scope), **tied})
 
 
 def _is_here(tx: Transaction, scope: int, id: str) -> bool:

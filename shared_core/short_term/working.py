@@ -19,7 +19,7 @@ from shared_core.short_term import task_text
 from shared_core.short_term.task_text import Shown
 from shared_core.short_term.tasks import Observation, Result, Step, Task, Tasks, TaskStatus
 from shared_core.steps import threaded
-from shared_core.store import ledger, rows, vault
+from shared_core.store import rows, scopes, vault
 from shared_core.store.rows import dump, instant, load
 from shared_core.values import Message, aware
 from shared_core.writing.intake import identifier
@@ -373,8 +373,8 @@ class Working:
         now = engine.now()
         scope = self._session._scope
         with engine.store.write() as tx:
-            number = ledger.ensure_scope(tx, scope.user, scope.agent, now)
-            session = ledger.ensure_session(tx, number, self._session.id, now)
+            number = scopes.ensure_scope(tx, scope.user, scope.agent, now)
+            session = scopes.ensure_session(tx, number, self._session.id, now)
             tasks = _read(tx, session)
             yield tx, session, tasks, instant(now)
             tx.run("set_session_state", {"session": session, "state": dump(tasks.written())})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shared_core.deriving import learning
 from shared_core.errors import InvalidInput, NotFound
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, rows
+from shared_core.store import audit, rows, scopes
 from shared_core.store.rows import instant
 from shared_core.values import Question, Record, Status
 from shared_core.verbs.handle import Handle
@@ -35,9 +35,9 @@ class Changing(Handle):
                 by = f" by {item.superseded_by!r}" if item.superseded_by else ""
                 raise InvalidInput(f"{id!r} is {item.status}{by}; only what is remembered now can be confirmed")
             engine.intake.freshen(item, now)
-            state = {"seq": seq, "now": now, "expires_at": item.expires_at, "revision": ledger.bump(tx, scope)}
+            state = {"seq": seq, "now": now, "expires_at": item.expires_at, "revision": scopes.bump(tx, scope)}
             tx.run("confirm_record", state)
-            ledger.audit(tx, scope, id, "confirmed", now, {})
+            audit.note(tx, scope, id, "confirmed", now, {})
             return self._records(tx, [seq])[seq]
 
     def questions(self) -> Questions:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from shared_core.errors import InvalidInput, InvalidType, StoreError
 from shared_core.ports import Transaction
-from shared_core.store import checking, ledger
+from shared_core.store import checking, scopes, tombstones
 from shared_core.store.rows import draft, micros
 from shared_core.values import Problem, Receipt, Verified
 
@@ -110,10 +110,10 @@ def verify(engine: Engine, receipt: Receipt) -> Verified:
 
 def _left(engine: Engine, tx: Transaction, receipt: Receipt) -> Iterator[Problem]:
     at = micros(receipt.at)
-    known = [ledger.forgotten(tx, receipt.user, agent) for agent in receipt.agents if receipt.tombstones]
+    known = [tombstones.forgotten(tx, receipt.user, agent) for agent in receipt.agents if receipt.tombstones]
     again: set[bytes] = set()  # told anew since, by somebody who meant to
     for agent in receipt.agents:
-        scope = ledger.scope_id(tx, receipt.user, agent)
+        scope = scopes.scope_id(tx, receipt.user, agent)
         if scope is None:
             continue
         known.append(scope)
@@ -134,12 +134,12 @@ def _left(engine: Engine, tx: Transaction, receipt: Receipt) -> Iterator[Problem
 
 
 def _told(tx: Transaction, scope: int) -> set[bytes]:
-    key = ledger.secret(tx)
+    key = tombstones.secret(tx)
     live = {
-        ledger.tombstone(key, draft(tx.rows("raw_record", {"seq": row[0]})[0]))
+        tombstones.tombstone(key, draft(tx.rows("raw_record", {"seq": row[0]})[0]))
         for row in tx.rows("scope_seqs", {"scope": scope})
     }
-    return live | {row[0][: ledger.HASH] for row in tx.rows("cold_hashes", {"scope": scope})}
+    return live | {row[0][: tombstones.HASH] for row in tx.rows("cold_hashes", {"scope": scope})}
 
 
 def _in_archives(engine: Engine, tx: Transaction, scope: int, ids: set[str], at: int) -> Iterator[Problem]:

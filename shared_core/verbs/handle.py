@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from shared_core.errors import NotFound
-from shared_core.store import ledger, rows
+from shared_core.store import rows, scopes
 from shared_core.store.rows import Draft, micros, moment
 from shared_core.values import as_message
 from shared_core.writing.intake import Intake, identifier
@@ -30,7 +30,7 @@ class Handle:
         self.agent = agent
 
     def _find(self, tx: Transaction) -> int | None:
-        return ledger.scope_id(tx, self.user, self.agent)
+        return scopes.scope_id(tx, self.user, self.agent)
 
     def _raw(self, tx: Transaction, id: str) -> tuple[int, Draft, int]:
         scope = self._find(tx)

@@ -28,7 +28,7 @@ from shared_core.recall.text import has_words
 from shared_core.recall.where import Where, matches, parse
 from shared_core.scope import Scope
 from shared_core.steps import Steps
-from shared_core.store import ledger, rows
+from shared_core.store import cascade, ledger, rows, scopes
 from shared_core.store.rows import Draft
 from shared_core.values import Kind, Record
 from shared_core.verbs import erasing
@@ -136,13 +136,13 @@ class Items:
         self, tx: Transaction, user: str, fresh: list[Draft], gone: list[str], shared: int | None,
         own: Mapping[str, bytes], now: int,
     ) -> None:  # fmt: skip
-        scope = ledger.ensure_scope(tx, user, self._agent, now) if fresh else ledger.scope_id(tx, user, self._agent)
+        scope = scopes.ensure_scope(tx, user, self._agent, now) if fresh else scopes.scope_id(tx, user, self._agent)
         if scope is None:
             return
         # What had expired is a new item when it is written again.
         ended = [row[0] for item in fresh for row in tx.rows("expired_record", (scope, item.id, now))]
-        ledger.erase(tx, scope, ended, now, action="expired")
-        ledger.erase(tx, scope, [row[0] for id in gone for row in tx.rows("seq_by_id", (scope, id))], now)
+        cascade.erase(tx, scope, ended, now, action="expired")
+        cascade.erase(tx, scope, [row[0] for id in gone for row in tx.rows("seq_by_id", (scope, id))], now)
         if not fresh:
             return
         seqs, first = ledger.put(tx, scope, fresh, now, shared)
@@ -168,10 +168,10 @@ class Items:
             return
         with engine.store.write() as tx:
             for user, ids in by_user.items():
-                scope = ledger.scope_id(tx, user, self._agent)
+                scope = scopes.scope_id(tx, user, self._agent)
                 if scope is None:
                     continue
-                revision = ledger.bump(tx, scope)
+                revision = scopes.bump(tx, scope)
                 for id in ids:
                     for seq, body in tx.rows("living_item", (scope, id, now)):
                         ttl = (rows.load(body) or {}).get("ttl")
@@ -186,7 +186,7 @@ class Items:
         with engine.store.write() as tx:
             for scope, seq in tx.rows("expired_items", {"agent": self._agent, "now": now}):
                 by_scope.setdefault(scope, []).append(seq)
-            gone = sum(ledger.erase(tx, scope, seqs, now, action="expired").count for scope, seqs in by_scope.items())
+            gone = sum(cascade.erase(tx, scope, seqs, now, action="expired").count for scope, seqs in by_scope.items())
         if gone:
             erasing.swept(engine, gone)
         return gone
@@ -244,7 +244,7 @@ class Items:
         vector = yield from self._model.query(str(scope._as_asked(query)))
         tree = parse(where)
         with engine.store.look() as tx:
-            number = ledger.scope_id(tx, user, self._agent)
+            number = scopes.scope_id(tx, user, self._agent)
         if number is None:
             return []
         with engine.recalling(number, tree, self._model) as (tx, index):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidInput, InvalidType
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, vault
+from shared_core.store import ledger, tombstones, vault
 from shared_core.values import Kind, PrivateData
 from shared_core.verbs.handle import Handle
 
@@ -50,7 +50,7 @@ class Redacting(Handle):
         engine = self._live()
         with engine.store.look() as tx:
             scope = self._find(tx)
-            return text if scope is None else vault.revealed(tx, scope, lambda: ledger.secret(tx), text)
+            return text if scope is None else vault.revealed(tx, scope, lambda: tombstones.secret(tx), text)
 
     def private(self) -> Found:
         """The records that hold private data as it is, by the kinds of `settings.redaction`, whatever its mode.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidType
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger, rows
+from shared_core.store import cascade, rows
 from shared_core.store.rows import instant
 from shared_core.values import CleanupReport, ConsolidationReport, Faded, Kind, Record, Status
 from shared_core.verbs import erasing
@@ -58,9 +58,9 @@ class Upkeep(Handle):
         They are never merged again. What the record took over besides counts (importance, metadata)
         it keeps. Raises `NotFound` for an unknown id; a record that stands for itself alone is given back.
         """
-        from shared_core.deriving import consolidating
+        from shared_core.deriving import merging
 
-        found = consolidating.separate(self._whole, id)
+        found = merging.separate(self._whole, id)
         with self._live().store.look() as tx:
             records = self._records(tx, found)
         return [records[seq] for seq in found if seq in records]
@@ -170,9 +170,9 @@ class Upkeep(Handle):
                 kept = {seq for seq in erased if self._stays(tx, seq, now)}
                 turns = {seq for seq, each in still if each.kind is Kind.TURN}
                 going = [seq for seq in erased if seq not in kept]
-                ledger.erase(tx, scope, [seq for seq in going if seq not in turns], now)
+                cascade.erase(tx, scope, [seq for seq in going if seq not in turns], now)
                 # What was read from a turn outlives it here: it fades by itself.
-                ledger.erase(tx, scope, [seq for seq in going if seq in turns], now, derived=False)
+                cascade.erase(tx, scope, [seq for seq in going if seq in turns], now, derived=False)
             still = [(seq, each) for seq, each in still if seq not in kept]
         return [each for _, each in still], archives
 

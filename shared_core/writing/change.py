@@ -18,7 +18,7 @@ from shared_core.long_term.graph.names import checked, predicate_key
 from shared_core.ports import Transaction
 from shared_core.prompt.words import language
 from shared_core.settings import Facts
-from shared_core.store import ledger
+from shared_core.store import audit, cascade, ledger, scopes, tombstones
 from shared_core.store.rows import Draft, draft, dump, instant, load
 from shared_core.values import Triple
 from shared_core.writing import conflict, statement
@@ -98,7 +98,7 @@ class Writer:
         busy = self._busy(incoming) if len(incoming) > _FEW else None
         for place, one in enumerate(incoming):
             item, source = one.item, one.source
-            if source is not None and ledger.was_erased(self._tx, self._scope, source.record, item.text):
+            if source is not None and tombstones.was_erased(self._tx, self._scope, source.record, item.text):
                 continue
             alone = item.topic is None or (busy is not None and item.triple is None and item.topic not in busy)
             if alone and not one.denied and source is None:
@@ -323,7 +323,7 @@ class Writer:
         """Let a fact be replaced: kept, linked, dated, and told in its history."""
         given = {"seq": seq, "by": by, "until": until, "now": self._now, "revision": self._bump()}
         self._tx.run("supersede", given)
-        ledger.unfold(self._tx, self._scope, seq, self._now)
+        cascade.unfold(self._tx, self._scope, seq, self._now)
         self._tx.run("delete_questions_of", (seq,))
         self._audit(old.id, "superseded", {"by": by, "why": why, "until": instant(until).isoformat()})
         self._done.changed.add(seq)
@@ -348,11 +348,11 @@ class Writer:
 
     def _bump(self) -> int:
         if self._revision is None:
-            self._revision = ledger.bump(self._tx, self._scope)
+            self._revision = scopes.bump(self._tx, self._scope)
         return self._revision
 
     def _audit(self, record: str, action: str, detail: dict[str, object]) -> None:
-        ledger.audit(self._tx, self._scope, record, action, self._now, detail)
+        audit.note(self._tx, self._scope, record, action, self._now, detail)
 
     def _link(self, seq: int, source: Source | None) -> None:
         if source is not None:
@@ -366,7 +366,7 @@ class Writer:
                 key = predicate_key(old.triple.predicate)
                 names = (subject, key, object_, seq, old.triple.subject, old.triple.object)
                 told = [(row[0], subject, key, object_, seq) for row in self._tx.rows("find_relation", names)]
-                forgetting.of_relations(self._tx, self._scope, told, ledger.bump(self._tx, self._scope))
+                forgetting.of_relations(self._tx, self._scope, told, scopes.bump(self._tx, self._scope))
         self._relate(seq, new)
 
     def _relate(self, seq: int, item: Draft) -> None:
@@ -383,7 +383,7 @@ class Writer:
             return  # a whole sentence is no name of a thing
         relations.tell(
             self._tx, self._scope, triple, record=seq, confidence=item.confidence,
-            revision=ledger.bump(self._tx, self._scope), now=self._now,
+            revision=scopes.bump(self._tx, self._scope), now=self._now,
         )  # fmt: skip
 
     def _ask(self, seq: int, item: Draft, old: Fact, other: int) -> None:

@@ -380,7 +380,7 @@ def test_b4_threads_write_and_read_one_graph(path: Path) -> None:
 
 
 def test_b4_a_failed_write_leaves_nothing_behind(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shared_core.store import ledger
+    from shared_core.store import audit
 
     scope.graph.add("Ann", "likes", "tea")
     assert scope.graph.stats().relations == 1
@@ -389,7 +389,7 @@ def test_b4_a_failed_write_leaves_nothing_behind(scope: Scope, monkeypatch: pyte
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ledger, "audit", fail)
+        patch.setattr(audit, "note", fail)
         for act in (
             lambda: scope.graph.add("Bob", "likes", "tea"),
             lambda: scope.graph.alias("Ann", "Annie"),

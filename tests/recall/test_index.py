@@ -18,7 +18,7 @@ from shared_core.recall.dense import FaissIndex
 from shared_core.recall.growing import Column
 from shared_core.recall.index import ScopeIndex
 from shared_core.recall.text import query_terms, term_id
-from shared_core.store import ledger
+from shared_core.store import cascade, ledger
 from shared_core.testing import FixedEmbedder
 
 WORDS = "tea coffee walrus otter 茶 咖啡 red blue Lyon Oslo bike train 会议 book".split()
@@ -234,7 +234,7 @@ def test_an_index_further_behind_than_the_log_of_erasures_is_built_anew(
     monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
     """Otherwise it would go on answering with what another process has erased."""
-    monkeypatch.setattr(ledger, "_LOG", 3)
+    monkeypatch.setattr(cascade, "_LOG", 3)
     with AgentMemory.open(path, embedder="hashing") as memory:
         scope = memory.scope(user="alice")
         scope.add_many([{"text": f"note {n} zebra", "id": f"{n}"} for n in range(9)])

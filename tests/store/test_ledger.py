@@ -10,7 +10,7 @@ import pytest
 
 from shared_core import AgentMemory, Scope
 from shared_core.errors import InvalidInput
-from shared_core.store import ledger
+from shared_core.store import cascade, ledger, tombstones
 from shared_core.store.rows import Draft, dump, instant, load, micros, moment
 
 
@@ -173,11 +173,11 @@ def test_a_tombstone_knows_a_text_again_and_says_nothing_of_it(told: Scope) -> N
     told.delete("x")
     [(hash,)] = rows(told, "SELECT hash FROM tombstone")
     with told._engine.store.write() as tx:
-        key = ledger.secret(tx)
-        assert ledger.secret(tx) == key
-    assert ledger.tombstone(key, Draft(kind="fact", text="my code is 7741")) == hash
-    assert ledger.tombstone(key, Draft(kind="fact", text="my code is 7742")) != hash
-    assert ledger.tombstone(b"another key", Draft(kind="fact", text="my code is 7741")) != hash
+        key = tombstones.secret(tx)
+        assert tombstones.secret(tx) == key
+    assert tombstones.tombstone(key, Draft(kind="fact", text="my code is 7741")) == hash
+    assert tombstones.tombstone(key, Draft(kind="fact", text="my code is 7742")) != hash
+    assert tombstones.tombstone(b"another key", Draft(kind="fact", text="my code is 7741")) != hash
     with AgentMemory.open(embedder="hashing") as other:
         other.scope(user="alice").add("my code is 7741", id="x")
         other.scope(user="alice").delete("x")
@@ -211,7 +211,7 @@ def test_every_write_raises_the_revision_of_its_scope_alone(told: Scope) -> None
 
 
 def test_the_log_of_erasures_is_cut_and_its_horizon_told(told: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "_LOG", 5)
+    monkeypatch.setattr(cascade, "_LOG", 5)
     told.add_many([{"text": f"note {n}", "id": f"{n}"} for n in range(12)])
     for n in range(12):
         told.delete(f"{n}")

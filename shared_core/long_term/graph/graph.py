@@ -26,7 +26,7 @@ from shared_core.long_term.graph.values import (
 from shared_core.recall.dense import normalised
 from shared_core.recall.text import is_blank
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import ledger
+from shared_core.store import scopes
 
 if TYPE_CHECKING:
     from shared_core.long_term.graph.knowledge import Knowledge
@@ -256,7 +256,7 @@ class Graph(Telling):
             names = [(node, spelling) for node in sorted(known.graph) for spelling in known.spellings(node)]
             apart = {(min(edge.subject, edge.object), max(edge.subject, edge.object)) for edge in known.all_edges()}
             with self._scope._live().store.look() as tx:
-                scope = ledger.scope_id(tx, self._scope.user, self._scope.agent)
+                scope = scopes.scope_id(tx, self._scope.user, self._scope.agent)
                 split = [] if scope is None else tx.rows("apart_pairs", {"scope": scope})
             for one, other in split:
                 ends = sorted((known.root(one), known.root(other)))
@@ -268,7 +268,7 @@ class Graph(Telling):
     def rules(self) -> list[Rule]:
         """The rules at work: the built-in ones that are not dropped, then the user's."""
         with self._scope._live().store.look() as tx:
-            scope = ledger.scope_id(tx, self._scope.user, self._scope.agent)
+            scope = scopes.scope_id(tx, self._scope.user, self._scope.agent)
             told = [] if scope is None else tx.rows("scope_rules", {"scope": scope})
         own = {name: Rule(name=name, text=text, confidence=sure) for name, text, sure in told if text}
         off = {row[0] for row in told}

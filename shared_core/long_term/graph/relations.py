@@ -22,7 +22,7 @@ def tell(
     """Write a relation, and give its row; told again by the same record, in the same spelling, it is the same row.
 
     The names have passed `names.checked`, `record` is the seq of a record of this scope, `revision`
-    that of the write (`ledger.bump`). Told again, the higher confidence counts, and attributes merge.
+    that of the write (`scopes.bump`). Told again, the higher confidence counts, and attributes merge.
     """
     subject = entities.ensure(tx, scope, triple.subject, now)
     object_ = entities.ensure(tx, scope, triple.object, now)

@@ -18,7 +18,7 @@ from shared_core.long_term.graph.predicates import BUILTIN, clause
 from shared_core.long_term.graph.values import Entity, Relation, Rule
 from shared_core.ports import Transaction
 from shared_core.steps import threaded
-from shared_core.store import ledger, vault
+from shared_core.store import audit, cascade, scopes, vault
 from shared_core.store.rows import instant, load
 from shared_core.values import Receipt, Triple
 from shared_core.writing.intake import fraction, identifier
@@ -59,17 +59,17 @@ class Telling:
         engine = self._scope._live()
         now = engine.now()
         with engine.store.write() as tx:
-            scope = ledger.ensure_scope(tx, self._scope.user, self._scope.agent, now)
-            yield _Write(tx, scope, ledger.bump(tx, scope), now)
+            scope = scopes.ensure_scope(tx, self._scope.user, self._scope.agent, now)
+            yield _Write(tx, scope, scopes.bump(tx, scope), now)
             # Names only what was done: an entry of the log outlives what it is about.
-            ledger.audit(tx, scope, record, action, now, {})
+            audit.note(tx, scope, record, action, now, {})
             vault.keep(tx, scope, self._intake.taken(), now)
 
     @contextmanager
     def _reading(self) -> Iterator[Knowledge]:
         engine = self._scope._live()
         with engine.store.look() as tx:
-            scope = ledger.scope_id(tx, self._scope.user, self._scope.agent)
+            scope = scopes.scope_id(tx, self._scope.user, self._scope.agent)
         with engine.graphs.opened(-1 if scope is None else scope, engine.now()) as known:
             yield known
 
@@ -359,7 +359,7 @@ class Telling:
                 write.tx.run("put_rule", (write.scope, name, "", 1.0, write.now))
             elif not write.tx.run("delete_rule", (write.scope, name)):
                 raise NotFound(f"no rule {name!r}; `graph.rules()` shows those there are")
-            ledger.mark(write.tx)
+            cascade.mark(write.tx)
             relations.reshape(write.tx, write.scope, write.revision)
 
     # ------------------------------------------------------------------ files
@@ -433,5 +433,5 @@ def _arguments(item: Any) -> Mapping[str, Any]:
 def _receipt(counts: Mapping[str, int], write: _Write) -> Receipt:
     kept = {name: count for name, count in counts.items() if count}
     if kept:
-        ledger.mark(write.tx)
+        cascade.mark(write.tx)
     return Receipt(count=kept.get("relations", 0), erased=kept, at=instant(write.now))

@@ -9,6 +9,7 @@ patterns follows it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -82,6 +83,11 @@ _MINE: Final = re.compile(
 _THEIRS: Final = re.compile(rf"^(?P<owner>{_NAME})的?(?P<kin>{_KINS})(?P<rest>.+)$")
 _OTHER: Final = re.compile(rf"^(?P<name>{_NAME})(?P<rest>.+)$")
 _AT_WORK: Final = re.compile(r"(?:主要|最近|一直|还|目前|现在|正|也)*(?:正?在)(?:做|开发|写|研究|忙|参与|筹备|搞|设计)")
+_LIKED: Final = re.compile(r"(?:现在|也|还|很|最|特别|非常|不再?|从不|不太)*(?:喜欢|讨厌|爱[吃喝看听玩]|对.+过敏)")
+_DONE: Final = re.compile(
+    r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)"
+)
+_ALSO_TITLED: Final = re.compile(rf"^(?P<name>[\u4e00-\u9fff]{{1,2}}(?:{w.TITLES}))(?P<rest>(?:就是|也叫|指的是).+)$")
 _ITEM: Final = re.compile(
     r"^(?:我们的?)?(?P<name>项目[A-Z\d]{1,3}|[\w\u4e00-\u9fff-]{1,12}?(?:项目|模块|系统|服务|平台|应用|产品|网站|小程序|仓库|团队|部门|后台|后端|前端|数据库|索引))(?P<rest>(?:使用|用|采用|依赖|属于|归|基于|是|部署).+)$"
 )
@@ -249,47 +255,50 @@ def _name_of_pet(clause: str, talk: _Talk) -> bool:
 def _subjects(bare: str, talk: _Talk) -> list[_Subject]:
     """Everyone the clause may be about, the likeliest first."""
     text = _LEAD.sub("", bare)
-    found: list[_Subject] = []
-    if match := _MINE.match(text):
-        found += _mine(text, match, talk)
+    match = _MINE.match(text)
+    found = _mine(text, match, talk) if match else []
     if match := _OWN.match(text):
-        found.append(_Subject(talk.speaker, text[match.end() :], own=True))
-        return found
+        return [*found, _Subject(talk.speaker, text[match.end() :], own=True)]
+    if (match := _PRONOUN.match(text)) and talk.antecedent:
+        return [replace(talk.antecedent, rest=match["rest"], relation=None)]
+    found += [*_things(text, talk), *_people(text)]
+    if talk.previous is not None:
+        found.append(replace(talk.previous, rest=text, relation=None))
+    elif _is_own(text):
+        found.append(_Subject(talk.speaker, text, own=True))
+    return found
+
+
+def _things(text: str, talk: _Talk) -> Iterator[_Subject]:
+    """The project, system or firm a clause may be about."""
     if match := _ITEM.match(text) or _FIRM.match(text):
-        found.append(_Subject(match["name"], match["rest"]))
+        yield _Subject(match["name"], match["rest"])
     elif (match := _CALLED_SO.match(text)) and re.search(
         f"{match['name']}(?:项目|系统|平台|模块|服务|应用|产品)", talk.text
     ):
-        found.append(_Subject(match["name"], match["rest"]))  # the short name of what was named in full
-    if (match := _PRONOUN.match(text)) and talk.antecedent:
-        return [replace(talk.antecedent, rest=match["rest"], relation=None)]
+        yield _Subject(match["name"], match["rest"])  # the short name of what was named in full
+
+
+def _people(text: str) -> Iterator[_Subject]:
+    """Those a clause may name: somebody's relative, a name of any length, a family name with a title."""
     if (match := _THEIRS.match(text)) and is_name(match["owner"]):
-        found.append(_Subject(f"{match['owner']}的{match['kin']}", match["rest"]))
+        yield _Subject(f"{match['owner']}的{match['kin']}", match["rest"])
     for length in (1, 2, 3, 4) if not text[:1].isascii() else ():
         name, rest = text[:length], text[length:]
         if rest and is_name(name):
-            found.append(_Subject(name, rest))
+            yield _Subject(name, rest)
     if text[:1].isascii() and (match := _OTHER.match(text)):
-        found.append(_Subject(match["name"], match["rest"].strip()))
-    if (
-        title := re.match(rf"^(?P<name>[\u4e00-\u9fff]{{1,2}}(?:{w.TITLES}))(?P<rest>(?:就是|也叫|指的是).+)$", text)
-    ) is not None:
-        found.append(_Subject(title["name"], title["rest"]))
-    if talk.previous is not None:
-        found.append(replace(talk.previous, rest=text, relation=None))
-    elif re.match(r"(?:现在|也|还|很|最|特别|非常|不再?|从不|不太)*(?:喜欢|讨厌|爱[吃喝看听玩]|对.+过敏)", text) or (
-        (
-            re.match(
-                r"(?:已经|刚刚?|也|又|早就|再也|从来)*(?:不再|不|没|搬|买|卖|养|换|加入|参加|去了|去过|领养|完成|辞|把)",
-                text,
-            )
-            and re.search(r"[了过]$|[了过]", text)
-        )
-        or _GONE.match(text)
+        yield _Subject(match["name"], match["rest"].strip())
+    if match := _ALSO_TITLED.match(text):
+        yield _Subject(match["name"], match["rest"])
+
+
+def _is_own(text: str) -> bool:
+    """Whether a clause without a subject is the speaker's: likings, what is over or done, what is being worked on."""
+    return bool(
+        _LIKED.match(text) or (_DONE.match(text) and re.search(r"[了过]", text)) or _GONE.match(text)
         or _AT_WORK.match(text)
-    ):
-        found.append(_Subject(talk.speaker, text, own=True))
-    return found
+    )  # fmt: skip
 
 
 def _mine(text: str, match: re.Match[str], talk: _Talk) -> list[_Subject]:

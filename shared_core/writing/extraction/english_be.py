@@ -133,9 +133,11 @@ _AGE: Final = re.compile(
     rf"(?:turning |about to turn )?({_NUMBER})(?: years?[- ]old| years of age| yo)?$", re.IGNORECASE
 )
 _FROM: Final = re.compile(r"(?:originally |actually )?from (.+)$", re.IGNORECASE)
+_CUT_ORIGIN: Final = re.compile(r"\s+(?:but|and|so|originally|where|who|by|because|with|for)\b.*$")
 _ALLERGIC: Final = re.compile(
     r"(?:(?:severely|very|highly|quite|also|deathly|really) )*(?:allergic|intolerant) to (.+)$", re.IGNORECASE
 )
+_AFRAID: Final = re.compile(r"(?:really |very |so |quite |a bit |terribly )*(?:afraid|scared|terrified) of (.+)$")
 _FAN: Final = re.compile(
     r"(?:(?:an?|quite an?|the|such an?) )?(?:(?:big|huge|massive|lifelong|great|total|real|avid|major|die-hard) )*(?:fan|lover) of (.+)$"
     r"|(?:really |very |so |super |totally |quite )*(?:into|fond of|passionate about|obsessed with|crazy about|keen on|addicted to) (.+)$",
@@ -178,54 +180,66 @@ def being(said: Predication, who: Subject) -> list[Said]:
     rest = tidy_end(said.rest)
     if not rest or said.tense == "h":
         return []
-    if said.tense == "f":
-        if match := re.match(r"to (.+)$", rest):
-            return trip(match[1], "visited")
-        rest = re.sub(r"^(?:married|vegan|vegetarian|diagnosed)", lambda m: m[0], rest)
+    if said.tense == "f" and (match := re.match(r"to (.+)$", rest)):
+        return trip(match[1], "visited")
+    if match := _AGE.match(rest):
+        return [Said("age", match[1])] if not who.item and said.tense == "p" else []
+    for told in (_origin, _health, _state, _belonging):
+        found = told(rest, said)
+        if found is not None:
+            return found
+    return _noun(rest, said, who)
+
+
+def _origin(rest: str, said: Predication) -> list[Said] | None:
+    """Where somebody was born, lives or comes from; None where nothing is told of that."""
     if match := re.match(r"born (?:and raised )?in (.+)$", rest):
         return place(match[1], "born_in")
+    if match := re.match(r"(?:now )?based (?:in|out of) (.+)$", rest):
+        return place(match[1], "lives_in")
+    if (match := _FROM.match(rest)) and said.tense == "p":
+        found = phrase(match[1], _CUT_ORIGIN, 6)
+        return [Said("from", found)] if found and (found[0].isupper() or re.match(r"an? ", match[1])) else []
+    return None
+
+
+def _health(rest: str, said: Predication) -> list[Said] | None:
+    """What somebody suffers from, can't stand or fears; None where nothing is told of that."""
     if match := re.match(r"(?:recently |just )?diagnosed with (.+)$", rest):
         found = phrase(match[1])
         return [Said("has_condition", found)] if found else []
-    if match := re.match(r"(?:now )?based (?:in|out of) (.+)$", rest):
-        return place(match[1], "lives_in")
-    if match := _AGE.match(rest):
-        return [Said("age", match[1])] if not who.item and said.tense == "p" else []
     if match := _ALLERGIC.match(rest):
         found = phrase(match[1])
-        return (
-            [Said("allergic_to", part) for part in re.split(r",\s*|\s+(?:and|or)\s+", found) if part] if found else []
-        )
-    if (match := _FROM.match(rest)) and said.tense == "p":
-        found = phrase(match[1], re.compile(r"\s+(?:but|and|so|originally|where|who|by|because|with|for)\b.*$"), 6)
-        return [Said("from", found)] if found and (found[0].isupper() or re.match(r"an? ", match[1])) else []
+        parts = re.split(r",\s*|\s+(?:and|or)\s+", found) if found else []
+        return [Said("allergic_to", part) for part in parts if part]
+    if (match := _AFRAID.match(rest)) and said.tense == "p":
+        found = phrase(match[1], longest=3)
+        named = found and not found.split()[0].endswith("ing") and found.lower().endswith("s")
+        return [Said("fears", found)] if found and named else []
+    return None
+
+
+def _state(rest: str, _: Predication) -> list[Said] | None:
+    """Whether somebody is married, what they eat, and what one word says of them; None where nothing is told of that."""
     if match := _STATUS.match(rest):
         return _status(match[1].lower(), match[2])
-    if (match := _DIET.match(rest)) and match[1].lower().replace(" ", "-") in w.DIETS:
-        diet = match[1].lower().replace(" ", "-")
+    if (match := _DIET.match(rest)) and (diet := match[1].lower().replace(" ", "-")) in w.DIETS:
         return [Said("allergic_to", "lactose")] if diet == "lactose-intolerant" else [Said("diet", match[1].lower())]
-    if (match := _FAN.match(rest)) and said.tense in "pf":
-        return [
-            s
-            for s in taste(match[1] or match[2], "likes")
-            if not re.match(r"(?:the|this|that|it)\b", match[1] or match[2])
-        ]
-    if (match := _MEMBER.match(rest)) and has_any(match[1], _GROUPS):
-        return group("the " + match[1] if not re.match(r"(?:the|a|an|my|our)\b", match[1]) else match[1], "member_of")
-    if (
-        match := re.match(r"(?:really |very |so |quite |a bit |terribly )*(?:afraid|scared|terrified) of (.+)$", rest)
-    ) and said.tense == "p":
-        found = phrase(match[1], longest=3)
-        return (
-            [Said("fears", found)]
-            if found and not found.split()[0].endswith("ing") and found.lower().endswith("s")
-            else []
-        )
-    if said.ended and (match := re.match(r"(?:with|at) (.+)$", rest)):
-        return [s for s in org(match[1], "works_at") if s.object[0].isupper()]
     if rest.lower() in _ADJECTIVES:
         return [Said(_ADJECTIVES[rest.lower()], rest.lower())]
-    return _noun(rest, said, who)
+    return None
+
+
+def _belonging(rest: str, said: Predication) -> list[Said] | None:
+    """What somebody is into, a member of, or no longer with; None where nothing is told of that."""
+    if (match := _FAN.match(rest)) and said.tense in "pf":
+        liked = match[1] or match[2]
+        return [one for one in taste(liked, "likes") if not re.match(r"(?:the|this|that|it)\b", liked)]
+    if (match := _MEMBER.match(rest)) and has_any(match[1], _GROUPS):
+        return group(match[1] if re.match(r"(?:the|a|an|my|our)\b", match[1]) else f"the {match[1]}", "member_of")
+    if said.ended and (match := re.match(r"(?:with|at) (.+)$", rest)):
+        return [one for one in org(match[1], "works_at") if one.object[0].isupper()]
+    return None
 
 
 def tidy_end(rest: str) -> str:
@@ -312,6 +326,13 @@ _ALLERGY: Final = re.compile(
     r"(?:an? |severe |bad |serious )*(?:([\w ]+?) allerg(?:y|ies)|(?:an? )?(?:severe |bad |serious )*allerg(?:y|ies) to (.+))$",
     re.IGNORECASE,
 )
+_OCCASIONS: Final = w.words(
+    "picnic barbecue bbq sleepover party bonfire wedding photoshoot interview audition recital gig"
+)
+_FOOD: Final = re.compile(
+    r"(?:dairy|gluten|nuts|peanuts|sugar|caffeine|alcohol|seafood|shellfish|meat|lactose|milk|eggs)\b"
+)
+_NOT_HAD: Final = w.words("feeling question headache meeting problem lot fun time faith party talk chat blast")
 
 
 def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
@@ -319,32 +340,33 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
     rest = tidy_end(said.rest)
     if not rest or re.match(r"(?:to|been|not|it|this|that|these|no idea)\b", rest):
         return []
-    no = re.match(r"(?:no|any) (.+)$", rest)
-    if no and said.tense == "p":
-        found = phrase(no[1], longest=3)
-        negative = rest.startswith("no ") or said.negated
-        if found and negative and has_any(found, w.FAMILY | w.PETS):
-            flip = None if said.negated else False
-            return [Said("has_family" if has_any(found, w.FAMILY) else "owns", found, polarity=flip)]
-        return []
+    if (match := re.match(r"(?:no|any) (.+)$", rest)) and said.tense == "p":
+        return _lacking(match[1], said) if rest.startswith("no ") or said.negated else []
     if match := _ALLERGY.match(rest):
         found = phrase(match[1] or match[2], longest=4)
         return [Said("allergic_to", found)] if found and said.tense == "p" else []
     if said.tense == "d" and not said.ended:
         found = phrase(rest, longest=4) if re.match(r"an? ", rest) else None
-        events = w.words(
-            "picnic barbecue bbq sleepover party bonfire wedding photoshoot interview audition recital gig"
-        )
-        return [Said("did", found, polarity=True)] if found and set(words_of(found)[-1:]) & events else []
-    if said.negated and re.match(
-        r"(?:dairy|gluten|nuts|peanuts|sugar|caffeine|alcohol|seafood|shellfish|meat|lactose|milk|eggs)\b", rest
-    ):
+        return [Said("did", found, polarity=True)] if found and words_of(found)[-1] in _OCCASIONS else []
+    if said.negated and _FOOD.match(rest):
         return [Said("eats", phrase(rest) or rest)]
+    return _had(rest)
+
+
+def _lacking(what: str, said: Predication) -> list[Said]:
+    """ "No siblings", "not any pets": only of family and animals the lack is a fact."""
+    found = phrase(what, longest=3)
+    if found is None or not has_any(found, w.FAMILY | w.PETS):
+        return []
+    flip = None if said.negated else False
+    return [Said("has_family" if has_any(found, w.FAMILY) else "owns", found, polarity=flip)]
+
+
+def _had(rest: str) -> list[Said]:
+    """Who or what somebody has: relatives and animals, by name if they are named, a condition, or a thing."""
     named = re.match(r"(.+?),?\s+(?:named|called)\s+([A-Z][\w'-]+)", rest)
     found = phrase(named[1] if named else rest)
-    if found is None or set(words_of(found)) & w.words(
-        "feeling question headache meeting problem lot fun time faith party talk chat blast"
-    ):
+    if found is None or set(words_of(found)) & _NOT_HAD:
         return []
     kin = words_of(found)[-1]
     if named and kin in w.KIN:
@@ -352,13 +374,9 @@ def having(said: Predication, who: Subject, *, coming: bool) -> list[Said]:
     if named and has_any(found, w.PETS):
         return pet(named[2], found)
     if kin in w.FAMILY:
-        return (
-            [Said("has_family", found)]
-            if re.match(r"(?:an?|two|three|four|five|six|\d+|twin|twins|kids|children)\b", rest)
-            else []
-        )
+        counted = re.match(r"(?:an?|two|three|four|five|six|\d+|twin|twins|kids|children)\b", rest)
+        return [Said("has_family", found)] if counted else []
     if has_any(found, w.CONDITIONS):
         return [Said("has_condition", found)]
-    return (
-        ownable(rest, "owns") if re.match(r"(?:an?|two|three|four|five|six|\d+|my own|some|several|my)\b", rest) else []
-    )
+    counted = re.match(r"(?:an?|two|three|four|five|six|\d+|my own|some|several|my)\b", rest)
+    return ownable(rest, "owns") if counted else []

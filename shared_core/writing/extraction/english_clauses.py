@@ -119,6 +119,8 @@ _DOING: Final = re.compile(r"([A-Z][a-z]+ing) (.+?) (?:was|has been|made|gave|he
 _MINE_IS: Final = re.compile(r"[Mm]y (?:new |current )?(\w+) is an? ([A-Z].+)$")
 LEFT_OUT: Final = w.words("likes loves hates dislikes prefers lives works owns uses speaks plays drives studies enjoys")
 _PRONOUN: Final = re.compile(r"(?:She|she|He|he)\b\s*")
+_FIRST: Final = re.compile(r"(?:(?:just|also|then|now|even|recently|finally|already) )*([a-z][\w-]*)", re.IGNORECASE)
+_BARE: Final = re.compile(r"(?:(?:no longer|does not|never|also|now|still|really) )*([A-Za-z]+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,38 +144,47 @@ def subject(clause: str, *, inherited: Subject | None, antecedent: Subject | Non
     if match := _OWN.match(clause):
         return Subject(True, clause[match.end() :])
     if (match := _KIN.match(clause)) and (match["kin"].lower() in w.KIN or match["kin"].lower() in w.PETS):
-        name = match["name"] or ""
-        if name and not is_name(name):
-            name = ""
+        name = match["name"] if match["name"] and is_name(match["name"]) else ""
         return Subject(False, clause[match.end() :], name, match["kin"].lower(), match["owner"] or "")
     if match := _MINE_IS.match(clause):
         return Subject(True, f"own a {match[2]}") if match[1].lower() in w.OWNABLE else None
     if match := _ITEM.match(clause):
         return Subject(False, clause[match.end() :], match["name"], item=True)
-    if match := _NAMED.match(clause):
-        parts_ = match["name"].split()
-        if (
-            all(p.lower().strip(".") not in w.NOT_NAMES for p in parts_)
-            and parts_[0].lower() not in w.verbs()
-            and parts_[0].lower() not in _BE
-        ):
-            return Subject(False, clause[match.end() :], match["name"])
+    if (match := _NAMED.match(clause)) and _names_somebody(match["name"].split()):
+        return Subject(False, clause[match.end() :], match["name"])
     if (match := _PRONOUN.match(clause)) and antecedent is not None:
         return Subject(False, clause[match.end() :], antecedent.name, antecedent.kin, antecedent.owner, heard=True)
-    first = re.match(r"(?:(?:just|also|then|now|even|recently|finally|already) )*([a-z][\w-]*)", clause, re.IGNORECASE)
+    return _left_out(clause, inherited, opening=opening)
+
+
+def _names_somebody(words: list[str]) -> bool:
+    """Whether words with capitals are a name, and no verb or common word that opens a sentence."""
+    first = words[0].lower()
+    return (
+        all(word.lower().strip(".") not in w.NOT_NAMES for word in words)
+        and first not in w.verbs()
+        and first not in _BE
+    )
+
+
+def _left_out(clause: str, inherited: Subject | None, *, opening: bool) -> Subject | None:
+    """The subject of a clause that names none: that of the clause before, or else the speaker."""
+    first = _FIRST.match(clause)
     if first is None:
         return None
     word = first[1].lower()
     verb = w.verbs().get(word)
     if inherited is not None and (verb or word in _BE or word in _HAVE or word in _DO):
         return Subject(inherited.own, clause, inherited.name, inherited.kin, inherited.owner, inherited.item)
-    if word == "been" and inherited is None:
+    if inherited is not None:
+        return None
+    if word == "been":
         return Subject(True, "have " + clause[0].lower() + clause[1:])
-    bare = re.match(r"(?:(?:no longer|does not|never|also|now|still|really) )*([A-Za-z]+)\b", clause)
-    if opening and inherited is None and bare and bare[1].lower() in LEFT_OUT:
+    bare = _BARE.match(clause)
+    if opening and bare and bare[1].lower() in LEFT_OUT:
         return Subject(True, clause[0].lower() + clause[1:])
-    dropped = verb is not None and "past" in verb.forms and "base" not in verb.forms and "third" not in verb.forms
-    if dropped and opening and inherited is None and not re.search(r"\b(?:you|your|by)\b", clause):
+    dropped = verb is not None and "past" in verb.forms and not verb.forms & {"base", "third"}
+    if dropped and opening and not re.search(r"\b(?:you|your|by)\b", clause):
         return Subject(True, clause)
     return None
 
@@ -192,7 +203,13 @@ _ADVERBS: Final = w.words(
     " successfully then seriously genuinely literally completely thoroughly rarely hardly barely seldom"
 )
 _SCARCE: Final = w.words("rarely hardly barely seldom")
+_NO_PARTICIPLE: Final = w.words("nothing something king being during")
 _TOKEN: Final = re.compile(r"\s*([\w'@.+#&-]+|[^\w\s])")
+_NOT_BEHIND: Final = re.compile(
+    r"(?:(?:really|actually|even|still|just) )*(not|never|no longer)\b\s*(?!only\b|sure\b|just\b)"
+)
+_NO_MORE: Final = re.compile(r"\b(?:any ?more|any longer)\b")
+_AT_SOMETHING: Final = re.compile(r"(?!for\b|since\b|about\b|a lot\b|lately\b|and\b)\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,107 +237,118 @@ def predication(text: str) -> Predication | None:
     >>> predication("no longer work at Acme").ended, predication("can not wait")
     (True, None)
     """
-    negated = ended = future = False
-    aspect = ""
-    used_to = False
     tokens = list(_tokens(text[:200]))
+    before = _Before()
     i = 0
-    past = False
-    while i < len(tokens):
-        word, end = tokens[i]
-        nxt = _next_word(tokens, i + 1)
-        if word == "no" and nxt == "longer":
-            ended, i = True, i + 2
-            continue
-        if word in ("not", "never", "neither"):
-            negated, i = not negated, i + 1
-            continue
-        if word in _SCARCE:
-            return None
-        if word in _ADVERBS:
-            i += 1
-            continue
-        if word == "will":
-            future, i = True, i + 1
-            continue
-        if word in _MODAL:
-            if word == "can" and nxt in ("play", "speak"):
-                i += 1
-                continue
-            if word == "can" and nxt == "not" and _next_word(tokens, i + 2) in ("stand", "eat", "drink", "have"):
-                i += 1
-                continue
-            return None
-        if word == "used" and nxt == "to":
-            used_to, i = True, i + 2
-            continue
-        if (
-            word in _DO
-            and nxt
-            and (
-                nxt in ("not", "never")
-                or nxt in _ADVERBS
-                or nxt == "have"
-                or (nxt in w.verbs() and "base" in w.verbs()[nxt].forms)
-            )
-        ):
-            past, i = word == "did", i + 1
-            continue
-        if word in _HAVE and nxt in ("never", "not"):
-            after = _next_word(tokens, i + 2)
-            nxt = after if after == "been" or (after in w.verbs() and "participle" in w.verbs()[after].forms) else nxt
-        if (
-            word in _HAVE
-            and nxt
-            and (nxt == "been" or nxt == "had" or (nxt in w.verbs() and "participle" in w.verbs()[nxt].forms))
-        ):
-            if word == "had" and nxt == "been":
-                return None
-            aspect, i = "f", i + 1
-            continue
-        if (
-            word in _BE
-            and nxt
-            and nxt.endswith("ing")
-            and nxt not in ("nothing", "something", "king", "being", "during")
-        ):
-            aspect, i = ("h" if aspect == "f" or word == "been" else "w" if word in ("was", "were") else "g"), i + 1
-            continue
-        break
-    if i >= len(tokens):
+    while i < len(tokens) and (taken := _take(before, tokens, i)):
+        i += taken
+    if i >= len(tokens) or taken is None:
         return None
     word, end = tokens[i]
-    rest = text[end:].strip()
-    if word in _BE and (
-        no := re.match(
-            r"(?:(?:really|actually|even|still|just) )*(not|never|no longer)\b\s*(?!only\b|sure\b|just\b)", rest
-        )
-    ):
-        rest = rest[no.end() :]
-        negated, ended = negated != (no[1] != "no longer"), ended or no[1] == "no longer"
-    if re.search(r"\b(?:any ?more|any longer)\b", rest) and negated:
-        negated, ended = False, True
-    if used_to:
-        if negated:
-            return None
-        ended = True
-    if aspect == "w":  # "I was working at the time" is scenery
+    rest = _turned(before, word, text[end:].strip())
+    if (before.used_to and before.negated) or before.aspect == "w":  # "I was working at the time" is scenery
         return None
+    found = _verb(before, word, rest)
+    if found is None:
+        return None
+    verb, tense = found
+    ended = before.ended or before.used_to
+    return Predication(verb, word, tense, rest, before.negated, ended, before.future)
+
+
+@dataclass(slots=True)
+class _Before:
+    """What the words in front of a verb say of it; `aspect` is its tense, or w for what was under way."""
+
+    negated: bool = False
+    ended: bool = False
+    future: bool = False
+    past: bool = False
+    used_to: bool = False
+    aspect: str = ""
+
+
+def _take(before: _Before, tokens: list[tuple[str, int]], i: int) -> int | None:
+    """How many words from here stand in front of the verb: 0 if this is the verb, None if the clause is unreal."""
+    word, following = tokens[i][0], _next_word(tokens, i + 1)
+    if word == "no" and following == "longer":
+        before.ended = True
+        return 2
+    if word == "used" and following == "to":
+        before.used_to = True
+        return 2
+    if word in ("not", "never", "neither"):
+        before.negated = not before.negated
+    elif word in _SCARCE or (word in _MODAL and not _is_able(word, following, tokens, i)):
+        return None
+    elif word == "will":
+        before.future = True
+    elif word in _DO and _only_helps(following):
+        before.past = word == "did"
+    elif word in _HAVE and (participle := _participle(following, tokens, i)):
+        if word == "had" and participle == "been":
+            return None
+        before.aspect = "f"
+    elif word in _BE and following.endswith("ing") and following not in _NO_PARTICIPLE:
+        has_been = before.aspect == "f" or word == "been"
+        before.aspect = "h" if has_been else "w" if word in ("was", "were") else "g"
+    elif word not in _ADVERBS and word not in _MODAL:
+        return 0
+    return 1
+
+
+def _is_able(word: str, following: str, tokens: list[tuple[str, int]], i: int) -> bool:
+    """Whether a modal tells what is so: "can speak", "can not eat"."""
+    if word != "can":
+        return False
+    return following in ("play", "speak") or (
+        following == "not" and _next_word(tokens, i + 2) in ("stand", "eat", "drink", "have")
+    )
+
+
+def _only_helps(following: str) -> bool:
+    """Whether "do" only helps the verb behind it."""
+    return following in ("not", "never", "have") or following in _ADVERBS or _is_form("base", following)
+
+
+def _participle(following: str, tokens: list[tuple[str, int]], i: int) -> str:
+    """The participle that "have" helps, with or without a "never" between; "" where it is the verb itself."""
+    if following in ("never", "not"):
+        after = _next_word(tokens, i + 2)
+        following = after if after == "been" or _is_form("participle", after) else following
+    return following if following in ("been", "had") or _is_form("participle", following) else ""
+
+
+def _is_form(form: str, word: str) -> bool:
+    verb = w.verbs().get(word)
+    return verb is not None and form in verb.forms
+
+
+def _turned(before: _Before, word: str, rest: str) -> str:
+    """What follows the verb, without a "not" behind "be"; that, and "any more", turns what is said."""
+    if word in _BE and (no := _NOT_BEHIND.match(rest)):
+        rest = rest[no.end() :]
+        if no[1] == "no longer":
+            before.ended = True
+        else:
+            before.negated = not before.negated
+    if before.negated and _NO_MORE.search(rest):
+        before.negated, before.ended = False, True
+    return rest
+
+
+def _verb(before: _Before, word: str, rest: str) -> tuple[str, str] | None:
+    """The base form of the verb, "" if it is none of ours but stands where one does, and its tense."""
+    if before.aspect == "h" and word in w.ACTIVITIES and not _AT_SOMETHING.match(rest):
+        return "", "h"
     base, forms = _base(word)
-    if (
-        aspect == "h"
-        and word in w.ACTIVITIES
-        and not re.match(r"(?!for\b|since\b|about\b|a lot\b|lately\b|and\b)\w", rest)
-    ):
-        return Predication("", word, "h", rest, negated, ended, future)
     if base is None:
-        if aspect == "g" and word.endswith("ing"):
-            return Predication("", word, "g", rest, negated, ended, future)
-        return Predication("", word, "p", rest, negated, ended, True) if future else None
-    if not aspect and "ing" in forms and not forms & {"base", "past", "third"}:
+        if before.aspect == "g" and word.endswith("ing"):
+            return "", "g"
+        return ("", "p") if before.future else None
+    if not before.aspect and "ing" in forms and not forms & {"base", "past", "third"}:
         return None  # "keep learning", "love reading": no statement of its own
-    tense = aspect or _tense(word, forms, past=past)
-    return Predication(base, word, tense, rest, negated, ended, future)
+    return base, before.aspect or _tense(word, forms, past=before.past)
 
 
 def _next_word(tokens: list[tuple[str, int]], i: int) -> str:
