@@ -67,9 +67,9 @@ _LINES: Final = (
     _Line("family", "Family and friends", "家人朋友", _FAMILY, whole=True),
     _Line("likes", "Likes", "喜欢", f"likes prefers {_FAVOURITES}"),
     _Line("dislikes", "Dislikes", "不喜欢", "likes", denied=True),
-    _Line(
-        "background", "Background", "背景", "age birthday from born_in nationality studies studies_at graduated_from"
-    ),
+    _Line("birthday", "Birthday", "生日", "birthday"),
+    _Line("age", "Age", "年龄", "age"),
+    _Line("background", "Background", "背景", "from born_in nationality studies studies_at graduated_from", whole=True),
     _Line("languages", "Languages", "语言", "speaks"),
     _Line("habits", "Habits", "习惯", "practises plays eats drinks collects volunteers_at member_of"),
     _Line("interests", "Learning", "正在学习", "learns"),
