@@ -1,10 +1,11 @@
-"""Run every notebook in a kernel of its own, as a reader would; with --write its outputs are kept.
+"""Run every notebook in a kernel of its own, as a reader would; with --write its outputs are kept, and its drawings go to the docs.
 
 python tests/notebooks/execute.py [--write] [NAME...]
 """
 
 from __future__ import annotations
 
+import base64
 import sys
 import tempfile
 import time
@@ -14,7 +15,9 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-FOLDER = Path(__file__).parents[2] / "notebooks"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "notebooks"
+IMAGES = ROOT / "docs" / "images"
 _INSTEAD = {"text/html": "(shown as a table)", "image/png": "(a picture)"}
 
 
@@ -33,6 +36,13 @@ def execute(path: Path) -> Any:
     return book
 
 
+def drawings(book: Any) -> list[bytes]:
+    """The PNG pictures a notebook shows."""
+    outputs = [output for cell in book.cells for output in cell.get("outputs", ())]
+    found = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    return [base64.b64decode(each) for each in found]
+
+
 def main(arguments: list[str]) -> None:
     """Run those named, or all."""
     write = "--write" in arguments
@@ -44,6 +54,8 @@ def main(arguments: list[str]) -> None:
         book = execute(path)
         if write:
             nbformat.write(book, path)
+            for number, picture in enumerate(drawings(book), 1):
+                (IMAGES / f"notebook-{path.stem[:2]}-{number}.png").write_bytes(picture)
         print(f"{path.name}: {time.monotonic() - start:.1f} s")
 
 

@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from shared_core import AgentMemory
+from tests.notebooks.execute import IMAGES, drawings
 
 # LlamaIndex's own `Memory` opens an aiosqlite connection that it never closes.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -105,3 +106,11 @@ def test_f4_what_a_notebook_shows_is_committed_and_says_no_error(name: str) -> N
             assert output.get("name") != "stderr", output.get("text")
             shown += 1
     assert shown >= 3
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_f4_the_docs_show_the_drawings_that_the_notebooks_show(name: str) -> None:
+    for number, picture in enumerate(drawings(nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)), 1):
+        shown = IMAGES / f"notebook-{name[:2]}-{number}.png"
+        assert shown.read_bytes() == picture, "make notebooks writes both"
+        assert f"images/{shown.name}" in (IMAGES.parent / "notebooks.md").read_text(encoding="utf-8")
