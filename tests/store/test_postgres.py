@@ -308,6 +308,28 @@ def test_a_memory_moves_to_a_server_and_back_whole(address: str, tmp_path: Path)
         assert memory.check().ok
 
 
+def test_b8_archives_beside_a_file_have_no_place_on_a_server_and_elsewhere_they_have(
+    address: str, tmp_path: Path
+) -> None:
+    settings = {"archive": {"address": str(tmp_path / "cold")}}
+    talk = [{"role": "user", "content": "I live in Lyon"}]
+    with AgentMemory.open(tmp_path / "agent.db", embedder="hashing") as memory:
+        scope = memory.scope(user="alice")
+        scope.session("monday").add_messages(talk)
+        scope.archive.session("monday")
+        with pytest.raises(InvalidInput, match="archives lie in a folder beside"):
+            memory.copy(address)
+        scope.archive.restore("monday")
+        assert memory.check().ok
+    with AgentMemory.open(tmp_path / "agent.db", embedder="hashing", settings=settings) as memory:
+        memory.scope(user="alice").archive.session("monday")
+        memory.copy(address)
+    with opened(address, settings=settings) as memory:
+        assert memory.check().ok
+        memory.scope(user="alice").archive.restore("monday")
+        assert [each.text for each in memory.scope(user="alice").session("monday").messages()] == ["I live in Lyon"]
+
+
 async def test_acopy_is_the_same(address: str) -> None:
     with AgentMemory.open(embedder="hashing") as memory:
         await memory.scope(user="alice").aadd("tea")
