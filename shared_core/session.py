@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared_core.deriving import folding, learning
 from shared_core.errors import InvalidInput, InvalidType, LimitExceeded
-from shared_core.ports import Transaction
+from shared_core.ports import TokenCounter, Transaction
 from shared_core.recall.question import Query
 from shared_core.short_term import importance, summary, window
 from shared_core.steps import Steps, both, threaded
@@ -299,11 +299,13 @@ class Session(Condensing, Replying):
             chosen: list[Message] = yield from folding.windowed(self, tokens, turns)
             return chosen
         with engine.store.read() as tx:
-            return self._newest(tx, tokens, turns)[1]
+            return self._newest(tx, tokens, turns, engine.count)[1]
 
     window, awindow = both(_window)
 
-    def _newest(self, tx: Transaction, max_tokens: int, max_turns: int | None) -> tuple[list[Turn], list[Message]]:
+    def _newest(
+        self, tx: Transaction, max_tokens: int, max_turns: int | None, counter: TokenCounter
+    ) -> tuple[list[Turn], list[Message]]:
         """The newest part of the conversation and the window cut from it.
 
         A sliding window is decided by its own messages, so no more of a long conversation is read
@@ -315,7 +317,7 @@ class Session(Condensing, Replying):
             if count is not None and len(turns) == count:
                 known = {seq for seq, _, _ in turns}
                 turns = [turn for turn in self._head(tx) if turn[0] not in known] + turns
-            chosen = self._windowed([message for _, _, message in turns], max_tokens, max_turns)
+            chosen = self._windowed([message for _, _, message in turns], max_tokens, max_turns, counter)
             if count is None or len(turns) < count or _asking(chosen) < _asking([m for _, _, m in turns]):
                 return turns, chosen
             count *= 2
@@ -326,7 +328,9 @@ class Session(Condensing, Replying):
         found = [] if row is None else tx.rows("session_head", {"session": row[1]})
         return [(each[0], each[7], rows.message(each)) for each in found]
 
-    def _windowed(self, messages: list[Message], max_tokens: int, max_turns: int | None) -> list[Message]:
+    def _windowed(
+        self, messages: list[Message], max_tokens: int, max_turns: int | None, counter: TokenCounter
+    ) -> list[Message]:
         settings = self._scope._engine.settings
         if settings.window.policy == "importance":
             return window.by_importance(
@@ -334,9 +338,9 @@ class Session(Condensing, Replying):
                 max_tokens=max_tokens,
                 keep_turns=settings.window.keep_turns,
                 weigh=lambda message: importance.hold(message, settings.importance),
-                count=self._scope._engine.count,
+                count=counter,
             )
-        return window.sliding(messages, max_turns=max_turns, max_tokens=max_tokens, count=self._scope._engine.count)
+        return window.sliding(messages, max_turns=max_turns, max_tokens=max_tokens, count=counter)
 
     def _context(
         self,

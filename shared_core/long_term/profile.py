@@ -16,7 +16,7 @@ from shared_core.ports import Transaction
 from shared_core.recall.text import is_blank
 from shared_core.recall.where import Where, matches
 from shared_core.steps import Steps, both, threaded
-from shared_core.store import cascade, rows
+from shared_core.store import cascade, ledger, rows
 from shared_core.store.rows import instant
 from shared_core.values import Receipt, Record
 from shared_core.writing import statement
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TYPE: Final = "profile"
 _PREFIX: Final = "profile/"
 _RECENT: Final = 500  # newest records among which the user's name is looked for
-_MOST: Final = 60  # facts looked at for one line
+_SPARE: Final = 4  # times as many facts are looked at as a line shows: some don't fit it, or say the same
 _OUT: Final = "profile/out/"  # ids of the marks for lines that stay out
 
 
@@ -144,7 +144,7 @@ class Profile:
         """The lines as they are in one state of the rows; `without` what is known from these turns alone."""
         names = [row[0] for row in tx.rows("recent_speakers", {"scope": scope, "limit": _RECENT})]
         edited, out = self._edits(tx, scope)
-        turns = [row[0] for id in without for row in tx.rows("seq_by_id", (scope, id))]
+        turns = ledger.seqs_of(tx, scope, without)
         told = {row[0] for row in tx.rows("derived_only_from", {"seqs": str(turns)})} if turns else set()
         lines = [line for line in _LINES if line.key not in {*edited, *out}]
         facts = self._facts(tx, scope, lines, names, told, where)
@@ -198,8 +198,9 @@ class Profile:
         for line in lines:
             for topic in _topics(line, tuple(self._selves(names)) if line.subject == statement.SELF else ()):
                 wanted.setdefault(topic, []).append(line)
-        rows_of = tx.rows("profile_facts", {"scope": scope, "topics": str([*wanted]), "limit": _MOST})
-        topics = {seq: topic for topic, seq in rows_of if seq not in told}
+        most = _SPARE * self._scope._live().settings.profile.values
+        given = {"scope": scope, "topics": str([*wanted]), "told": str([*told]), "limit": most}
+        topics = {seq: topic for topic, seq in tx.rows("profile_facts", given)}
         now = instant(self._scope._live().now())
         found: dict[str, list[Record]] = {}
         for seq, record in self._scope._records(tx, [*topics]).items():

@@ -56,8 +56,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """The conversation: the newest messages within so many tokens and turns, and the records of its messages."""
+    """The conversation: what of it is `recent`, the newest within so many tokens and turns, the records of its messages."""
 
+    recent: list[Message]
     within: Callable[[int, int | None], list[Message]]
     records: Mapping[str, str]
     turns: int  # the newest ones that hold the messages which are always in, if they fit
@@ -82,7 +83,7 @@ def assemble(
     """
     plan = _Plan({part.name: part for part in parts}, max_tokens, tongue, count, limits, list(omitted), frozenset(seen))
     if talk is not None:
-        plan.say(talk.within(int(max_tokens * limits.recent_share), None), talk)
+        plan.say(talk.recent, talk)
     for part in parts:
         plan.begin(part)
     if talk is not None and len(plan.messages) < min(limits.recent_messages, talk.whole):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shared_core.errors import InvalidInput
@@ -21,8 +22,10 @@ from shared_core.recall.text import query_terms, terms
 from shared_core.recall.where import Where, matches, parse
 from shared_core.short_term import summary, window
 from shared_core.short_term.task_text import within as task_within
+from shared_core.short_term.tokens import count_message
 from shared_core.short_term.working import shown as task_text
 from shared_core.steps import Steps
+from shared_core.store import ledger
 from shared_core.values import Context, Hit, Kind, Message, Omitted, as_message
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ class _Given:
     kinds: frozenset[Kind] = frozenset()
     graph: bool = False
     where: Where | None = None
+    recent: list[Message] = field(default_factory=list)  # what of the talk is shown at least
     earlier: tuple[str, int] = ("", 0)  # the running summary, and the tokens it may take
 
 
@@ -64,14 +68,15 @@ def gather(
     """`Session.context`."""
     scope = session._scope
     engine = scope._live()
+    count = cache(engine.count)  # most texts are weighed several times
     if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
         raise InvalidInput(f"max_tokens is a whole number from 1, not {max_tokens!r}")
     limits = engine.settings.context
-    given = _read(session, None if query is None else scope._as_asked(query), max_tokens, shown, parse(where))
+    given = _read(session, None if query is None else scope._as_asked(query), max_tokens, shown, parse(where), count)
     hits: list[Hit] = []
-    most = min(
-        limits.memories if k is None else k, max(_FEW, max_tokens // limits.line_tokens), engine.settings.limits.k
-    )
+    shows_talk = shown is None and bool(limits.recent_messages)
+    room = max_tokens - sum(count_message(message, count) for message in given.recent if shows_talk)
+    most = min(limits.memories if k is None else k, max(_FEW, room // limits.line_tokens), engine.settings.limits.k)
     if given.asked and most:
         out_of = [*given.excluded, *given.written]
         hits = yield from scope._search(given.asked, k=most, where=where, exclude=out_of)
@@ -81,19 +86,19 @@ def gather(
             yield from _rules(session, given, hits, int(max_tokens * limits.rules_share))
     elif k is not None and k < 0:
         raise InvalidInput(f"k is a whole number from 0, not {k!r}")
-    _earlier(given, hits[: limits.least_memories], engine.count)
+    _earlier(given, hits[: limits.least_memories], count)
     relations, names = _relations(session, given) if given.graph and most else ([], [])
     sources = _sources(session, [*_told(hits), *(id for relation in relations for id in relation.sources)])
     _recalled(given, hits, most, sources, limits.least_memories, limits.least_events, limits.relevant)
     if relations:
         _known(given, relations, names, sources, int(max_tokens * limits.knowledge_share))
     talk = None
-    if shown is None and limits.recent_messages:
-        talk = _talk(session, given, limits.recent_messages)
+    if shows_talk:
+        talk = _talk(session, given, limits.recent_messages, count)
     out = [Omitted(id, "memories", "window") for id in given.excluded if id in given.visible]
     order = ("profile", "memories", "task", "events", "rules", "summary", "knowledge")
     parts = [given.parts[name] for name in order if name in given.parts]
-    return assemble(parts, talk, max_tokens, given.tongue, engine.count, limits, out, given.excluded)
+    return assemble(parts, talk, max_tokens, given.tongue, count, limits, out, given.excluded)
 
 
 # ---------------------------------------------------------------------- before the search
@@ -101,16 +106,16 @@ def gather(
 
 def _read(
     session: Session, query: Query | None, max_tokens: int, shown: Iterable[Message | Mapping[str, Any]] | None,
-    where: Where | None,
+    where: Where | None, count: TokenCounter,
 ) -> _Given:  # fmt: skip
     scope = session._scope
     engine = scope._live()
     limits = engine.settings.context
     seen = None if shown is None else [as_message(message) for message in shown]
     with engine.store.read() as tx:
-        turns, recent = session._newest(tx, int(max_tokens * limits.recent_share), None)
+        turns, recent = session._newest(tx, int(max_tokens * limits.recent_share), None, count)
         given = _asked(query, turns, recent if limits.recent_messages else [], seen)
-        given.where = where
+        given.where, given.recent = where, recent
         number = scope._find(tx)
         if number is None:
             return given
@@ -161,7 +166,8 @@ def _task(session: Session, tx: Transaction, row: int, given: _Given, most: int)
 
 def _either(name: str, text: str, most: int, cut: Callable[[str, int], str]) -> Part:
     """A text at several lengths, so that a tight budget has at least its beginning."""
-    texts = dict.fromkeys([text, cut(text, most // 2), cut(text, most // 4)])
+    half = cut(text, most // 2)
+    texts = dict.fromkeys([text, half, cut(half, most // 4)])
     return Part(name, [Line(block(each)) for each in texts if each], 1, either=True)
 
 
@@ -293,8 +299,7 @@ def _fitting(session: Session, given: _Given, ids: Iterable[str]) -> frozenset[s
     scope = session._scope
     with scope._live().store.look() as tx:
         number = scope._find(tx)
-        seqs = [row[0] for id in wanted for row in tx.rows("seq_by_id", (number, id))]
-        records = scope._records(tx, seqs).values()
+        records = scope._records(tx, ledger.seqs_of(tx, number or 0, wanted)).values()
     return frozenset(record.id for record in records if matches(given.where, record))
 
 
@@ -387,7 +392,7 @@ def _relation(relation: Relation, tongue: str) -> str:
     return f"- [{label(origin)}] {inert(str(relation))}{sure}" if origin else f"- {inert(str(relation))}{sure}"
 
 
-def _talk(session: Session, given: _Given, least: int) -> Talk:
+def _talk(session: Session, given: _Given, least: int, count: TokenCounter) -> Talk:
     """The conversation as far as it was read, to be shown as far as it fits."""
     groups = window.turns(given.talk)
     needed = messages = 0
@@ -395,7 +400,8 @@ def _talk(session: Session, given: _Given, least: int) -> Talk:
         needed += 1
         messages += len(groups[-needed])
     return Talk(
-        within=lambda tokens, turns: session._windowed(given.talk, max(tokens, 0), turns),
+        recent=given.recent,
+        within=lambda tokens, turns: session._windowed(given.talk, max(tokens, 0), turns, count),
         records=given.records,
         turns=needed,
         whole=len(given.talk),

@@ -63,7 +63,7 @@ def _outdated(tx: Transaction, index: ScopeIndex, asked: Question, turns: Sequen
 
     A fact that ends in a name the question has ("Clara is my sister") is no answer to it, near as it is.
     """
-    replaced = tx.rows("replaced_facts", {"seqs": str(list(turns))})
+    replaced = _replaced(tx, turns)
     if not replaced:
         return []
     facts_left = tx.rows("facts_of_turns", {"seqs": str(sorted({turn for turn, _, _ in replaced}))})
@@ -81,6 +81,22 @@ def _outdated(tx: Transaction, index: ScopeIndex, asked: Question, turns: Sequen
     for turn, fact in [(turn, fact) for turn, fact, _ in replaced] + [(turn, fact) for turn, fact in still]:
         best[turn] = max(best.get(turn, -1.0), likeness.get(fact, 0.0))
     return [(turn, heir) for turn, fact, heir in replaced if likeness.get(fact, 0.0) >= best[turn]]
+
+
+def _replaced(tx: Transaction, turns: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Turn, fact and the fact that is true today, of each fact of these turns that was replaced."""
+    told = tx.rows("replaced_facts", {"seqs": str(list(turns))})
+    steps = tx.rows("successors", {"seqs": str([fact for _, fact in told])}) if told else []
+    after, today = {old: new for old, new, _ in steps}, {new for _, new, active in steps if active}
+    found = []
+    for turn, fact in told:
+        heir, seen = after.get(fact), {fact}
+        while heir is not None and heir not in today and heir not in seen:  # a damaged file may lead in a circle
+            seen.add(heir)
+            heir = after.get(heir)
+        if heir is not None and heir in today:
+            found.append((turn, fact, heir))
+    return found
 
 
 def _move_ahead(order: list[int], place: int | None, of: int) -> None:

@@ -10,9 +10,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final
 
+from shared_core.memo import of_texts
 from shared_core.recall.text import terms
 from shared_core.short_term import phrases as p
 from shared_core.short_term.named import Named, names_in
@@ -279,7 +279,7 @@ class _Book:
         return sorted(self._things.values(), key=lambda t: (t.mentions[0].message, t.mentions[0].offset))
 
 
-@lru_cache(maxsize=8_192)
+@of_texts(8_192)
 def _words(text: str) -> frozenset[str]:
     return frozenset(terms(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", text)))
 

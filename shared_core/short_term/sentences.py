@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from enum import IntFlag
 from typing import Any
 
+from shared_core.memo import of_texts
 from shared_core.recall.text import clean
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -211,6 +212,7 @@ _PLAIN_CUES = (
 )  # fmt: skip
 
 
+@of_texts(4_096)
 def cues(sentence: str) -> Cue:
     """What a sentence holds.
 

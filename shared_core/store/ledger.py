@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,18 @@ def turn_id(session: str, message_id: str) -> str:
 def summary_id(what: str, key: str) -> str:
     """The record id of a summary: one a subject ("about"), one a cleared session ("talk")."""
     return f"{what}-" + hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def seqs_of(tx: Transaction, scope: int, ids: Iterable[str]) -> list[int]:
+    """The seqs of those of these records that there are."""
+    wanted = list(ids)
+    odd = [
+        id for id in wanted if "\0" in id or "\1" in id
+    ]  # SQLite's JSON ends a text at \0, a server keeps both escaped
+    listed = [id for id in wanted if id not in odd] if odd else wanted
+    found = tx.rows("seqs_by_id", {"scope": scope, "ids": dump(listed)}) if listed else []
+    found += [row for id in odd for row in tx.rows("seq_by_id", (scope, id))]
+    return [row[0] for row in found]
 
 
 def put(tx: Transaction, scope: int, drafts: Sequence[Draft], now: int, embedder: int | None) -> tuple[list[int], int]:

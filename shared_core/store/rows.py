@@ -187,8 +187,12 @@ def draft(row: tuple[Any, ...]) -> Draft:
     )  # fmt: skip
 
 
-def record(row: tuple[Any, ...]) -> Record:
-    """The value of a row with the columns `{record}` of the SQL file, the first being its seq."""
+def record(row: tuple[Any, ...], waiting: tuple[int, int] | None = None) -> Record:
+    """The value of a row with the columns `{record}` of the SQL file, the first being its seq.
+
+    `waiting`: how often it was accessed since that was last written, and when the last time was.
+    """
+    accesses, accessed_at = (row[23] or 0, row[24]) if waiting is None else ((row[23] or 0) + waiting[0], waiting[1])
     return _record(
         {
             "id": row[1], "kind": _KINDS[row[2]], "type": row[3], "text": row[4],
@@ -196,7 +200,7 @@ def record(row: tuple[Any, ...]) -> Record:
             "entities": tuple(load(row[9]) or ()), "source": row[10], "importance": row[11], "confidence": row[12],
             "metadata": load(row[13]) or {}, "event_time": moment(row[14]), "expires_at": moment(row[15]),
             "pinned": bool(row[16]), "session": row[17], "message_id": row[18], "role": row[19], "name": row[20],
-            "status": _STATUSES[row[21]], "seen": row[22], "accesses": row[23] or 0, "accessed_at": moment(row[24]),
+            "status": _STATUSES[row[21]], "seen": row[22], "accesses": accesses, "accessed_at": moment(accessed_at),
             "supersedes": row[25], "superseded_by": row[26], "valid_from": moment(row[27]),
             "valid_until": moment(row[28]), "created_at": instant(row[29]), "updated_at": instant(row[30]),
             "confirmed_at": moment(row[31]), "stale": False,

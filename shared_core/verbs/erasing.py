@@ -12,6 +12,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from shared_core import memo
 from shared_core.errors import InvalidInput, InvalidType, StoreError
 from shared_core.ports import Transaction
 from shared_core.store import checking, scopes, tombstones
@@ -33,6 +34,7 @@ def finish(engine: Engine, receipt: Receipt, user: str, *agents: str, whole: boo
     mended; the rows are gone even so.
     """
     engine.model.forget()
+    memo.forget()
     try:
         engine.indexes.settle()
     except StoreError as error:  # the next search of the scope, or the next erasure, takes it out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shared_core.errors import NotFound
 from shared_core.store import rows, scopes
-from shared_core.store.rows import Draft, micros, moment
+from shared_core.store.rows import Draft, micros
 from shared_core.values import as_message
 from shared_core.writing.intake import Intake, identifier
 from shared_core.writing.redact import redacted
@@ -51,12 +51,7 @@ class Handle:
         Raises `StoreDamaged` for a row of somebody else: a damaged index leads there.
         """
         rows.must_be_of(row, self.user, self.agent)
-        record = self._fresh(rows.record(row))
-        waiting = self._engine.accesses(row[0])
-        if waiting is None:
-            return record
-        update = {"accesses": record.accesses + waiting[0], "accessed_at": moment(waiting[1])}
-        return record.model_copy(update=update)
+        return self._fresh(rows.record(row, self._engine.accesses(row[0])))
 
     def _fresh(self, record: Record) -> Record:
         """The record, flagged if it is past the time to live of its type."""

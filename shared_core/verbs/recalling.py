@@ -16,6 +16,7 @@ from shared_core.recall.question import Query, Question, question
 from shared_core.recall.rank import Ranking, cosines, matched, rank
 from shared_core.recall.where import Where, parse
 from shared_core.steps import Steps, both
+from shared_core.store import ledger
 from shared_core.store.rows import instant, micros
 from shared_core.values import Hit, Kind, Record, Triple, aware
 from shared_core.verbs.handle import Handle
@@ -134,15 +135,15 @@ class Recalling(Handle):
             mask = allowed(index, now=now, kinds=frozenset((kind,)), where=where)
             slots = index["live"].nonzero()[0] if mask is None else mask.nonzero()[0]
             near = cosines(index, asked.lead, slots).clip(min=0.0)
-            likely = near + (1 - near) * bonus * matched(index, asked, slots)
+            held = matched(index, asked, slots)  # as `score.coverage` of each text, out of the index
+            likely = near + (1 - near) * bonus * held
             best = (-likely).argsort(kind="stable")[:k]
-            cosine = {int(index["seq"][slots[place]]): float(near[place]) for place in best}
-            records = self._records(tx, [*cosine])
+            own = {int(index["seq"][slots[place]]): (float(near[place]), float(held[place])) for place in best}
+            records = self._records(tx, [*own])
         found = []
         for seq, record in records.items():
             same = score.same_text(asked.text, record.text)
-            covered = score.coverage(asked.asked, record.text)
-            value = score.own_score(cosine[seq], covered, identical=same, word_bonus=bonus)
+            value = score.own_score(*own[seq], identical=same, word_bonus=bonus)
             found.append((seq, Hit(record=record, score=value)))
         return sorted(found, key=lambda pair: (-pair[1].score, pair[1].record.id))
 
@@ -239,7 +240,7 @@ class Recalling(Handle):
                 if not found:
                     return []
                 number = found[0][0]
-            seqs = [row[0] for id in exclude if storable(id) for row in tx.rows("seq_by_id", (scope, id))]
+            seqs = ledger.seqs_of(tx, scope, filter(storable, exclude))
             if seqs:  # nor is what was read from them an answer
                 seqs += [row[0] for row in tx.rows("derived_only_from", {"seqs": str(seqs)})]
             mask = allowed(index, now=now, kinds=kinds, where=where, session=number, exclude=seqs, as_of=as_of)

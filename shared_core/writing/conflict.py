@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from shared_core.memo import of_texts
 from shared_core.values import Triple
 from shared_core.writing import statement
 from shared_core.writing.polarity import Reading, opposed, read
@@ -96,6 +97,7 @@ class Decision:
     also: tuple[Fact, ...] = field(default=())  # of `YIELD`: older facts that end with it
 
 
+@of_texts(4_096)
 def claim_of(text: str, triple: Triple | None, *, polarity: bool = True, over: bool = False) -> Claim | None:
     """The normal form of a fact; None for a free text of which none can be made.
 

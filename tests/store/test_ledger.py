@@ -261,3 +261,15 @@ def test_times_and_json_make_the_round_trip() -> None:
     for value in ({"a": "\0\ud83d汉"}, [1, 2.5, None, True], "x" * 10, {}):
         assert load(dump(value)) == value
         assert dump(value).isascii()
+
+
+def test_ids_are_found_many_at_once_whatever_they_are_made_of(told: Scope) -> None:
+    ids = ["a", 'quo"te', "a\0b", "a\0c", "a\1b", "a\1\2", "中文", "\\", "'", "x" * 1_000, "😀", "a\nb", "[1]", "null"]
+    told.add_many([{"text": f"note {n}", "id": id} for n, id in enumerate(ids)])
+    with told._engine.store.read() as tx:
+        scope = told._find(tx)
+        assert scope is not None
+        for wanted in ([], ["a"], ids, ["a\0", "b", *ids[3:5]]):
+            one_by_one = [row[0] for id in wanted for row in tx.rows("seq_by_id", (scope, id))]
+            assert sorted(ledger.seqs_of(tx, scope, wanted)) == sorted(one_by_one)
+        assert len(ledger.seqs_of(tx, scope, ids)) == len(ids)

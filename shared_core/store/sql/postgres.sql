@@ -28,6 +28,9 @@ SELECT s.summarised, count(r.seq), count(r.seq) FILTER (WHERE r.role = 'user'),
     coalesce(sum(length(r.text) + coalesce(length(r.body), 0) / 4 + 8), 0)::bigint
 FROM session s LEFT JOIN record r ON r.session = s.id AND r.position > s.summarised AND r.kind = 'turn'
 WHERE s.id = %(session)s GROUP BY s.summarised;
+-- name: seqs_by_id
+SELECT r.seq FROM jsonb_array_elements_text(%(ids)s::jsonb) given (value)
+JOIN record r ON r.scope = %(scope)s AND r.id = given.value;
 -- name: source_ids
 SELECT r.id, t.id FROM jsonb_array_elements_text(%(ids)s::jsonb) given (value)
 JOIN record r ON r.scope = %(scope)s AND r.id = given.value

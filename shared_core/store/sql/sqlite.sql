@@ -146,6 +146,8 @@ DELETE FROM record WHERE seq = ?;
 UPDATE record SET seen = seen + 1, metadata = :metadata, importance = max(importance, :importance), updated_at = :now,
     revision = :revision
 WHERE seq = :seq;
+-- name: seqs_by_id
+SELECT seq FROM record WHERE scope = :scope AND id IN (SELECT value FROM json_each(:ids));
 -- name: seq_by_id
 SELECT seq FROM record WHERE scope = ? AND id = ?;
 -- name: known_digests
@@ -423,15 +425,18 @@ WHERE p.extractor IN ('rules', 'llm', 'extractor', 'consolidation') AND NOT EXIS
 -- name: links_of
 SELECT record, source FROM provenance WHERE record IN (SELECT value FROM json_each(:seqs));
 -- name: replaced_facts
-WITH RECURSIVE version (turn, fact, seq, steps) AS (
-    SELECT p.source, o.seq, o.seq, 0 FROM provenance p JOIN record o ON o.seq = p.record
-    WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND o.status = 'superseded' AND o.superseded_by IS NOT NULL
-    UNION ALL SELECT v.turn, v.fact, n.seq, v.steps + 1 FROM version v JOIN record o ON o.seq = v.seq
+SELECT p.source, o.seq FROM provenance p JOIN record o ON o.seq = p.record
+WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND o.status = 'superseded' AND o.superseded_by IS NOT NULL
+ORDER BY 1, 2;
+-- name: successors
+-- Each step once, however many of the facts lead to it.
+WITH RECURSIVE step (old, new) AS (
+    SELECT o.seq, n.seq FROM json_each(:seqs) given JOIN record o ON o.seq = given.value AND o.status = 'superseded'
     JOIN record n ON n.scope = o.scope AND n.id = o.superseded_by
-    WHERE o.status = 'superseded' AND v.steps < 100
+    UNION SELECT o.seq, n.seq FROM step s JOIN record o ON o.seq = s.new AND o.status = 'superseded'
+    JOIN record n ON n.scope = o.scope AND n.id = o.superseded_by
 )
-SELECT DISTINCT v.turn, v.fact, v.seq FROM version v JOIN record r ON r.seq = v.seq WHERE r.status = 'active'
-ORDER BY 1, 2, 3;
+SELECT s.old, s.new, r.status = 'active' FROM step s JOIN record r ON r.seq = s.new;
 -- name: facts_of_turns
 SELECT p.source, r.seq, r.object FROM provenance p JOIN record r ON r.seq = p.record
 WHERE p.source IN (SELECT value FROM json_each(:seqs)) AND r.status = 'active' AND r.kind = 'fact';
@@ -515,9 +520,10 @@ SELECT {record} WHERE r.scope = :scope AND r.id >= :low AND r.id < :high AND r.s
 -- name: profile_facts
 SELECT f.topic, f.seq FROM (
     SELECT r.topic AS topic, r.seq AS seq,
-        row_number() OVER (PARTITION BY r.topic ORDER BY r.importance DESC, r.created_at DESC, r.id) AS place
+        row_number() OVER (PARTITION BY r.topic, r.polarity ORDER BY r.importance DESC, r.created_at DESC, r.id) AS place
     FROM json_each(:topics) given CROSS JOIN record r INDEXED BY record_topic
-        ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL AND r.status = 'active') f
+        ON r.scope = :scope AND r.topic = given.value AND r.topic IS NOT NULL AND r.status = 'active'
+    WHERE r.seq NOT IN (SELECT value FROM json_each(:told))) f
 WHERE f.place <= :limit;
 -- name: unlink_superseding
 UPDATE record SET superseded_by = NULL, revision = :revision WHERE scope = :scope AND superseded_by = :id;
