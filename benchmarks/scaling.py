@@ -444,9 +444,11 @@ def plots(kept: Mapping[str, Any], folder: Path) -> dict[str, str]:
         figure, axes = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
         for label, across, up in lines:
             axes.plot(across, up, marker="o", label=label)
-        axes.set(xlabel=x, ylabel=y, ylim=(0, None))
+        axes.set(xlabel=x, ylabel=y)
         if name == "searching":
-            axes.set(xscale="log", yscale="log", ylim=(None, None))
+            axes.set(xscale="log", yscale="log")
+        else:
+            axes.set(ylim=(0, None))
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})

@@ -13,13 +13,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from shared_core import AgentMemory
+from shared_core import AgentMemory, Message
 from shared_core.errors import InvalidInput, StoreBusy, StoreError, StoreTooNew, StoreUnavailable
+from shared_core.evaluation.reading import read
 from shared_core.store.copying import tables
 from shared_core.store.migrating import migrations
 from shared_core.store.postgres import Address, PostgresStore
 from shared_core.store.sql import statements
 from shared_core.store.sql.dialect import statement
+from tests.conftest import LONG
 from tests.servers import Server, started
 
 
@@ -35,6 +37,51 @@ def opened(address: str, **options: object) -> AgentMemory:
 
 def told(memory: AgentMemory, user: str = "alice") -> list[str]:
     return sorted(record.text for record in memory.scope(user=user).list())
+
+
+LOCOMO = Path(__file__).parents[3] / "shared" / "data" / "locomo-dev.json"
+TALK = [
+    ("Ann", "I moved to Lyon in May, near the old bridge"), ("Ben", "How lovely! Do you speak French?"),
+    ("Ann", "My sister Mia teaches me on Tuesdays"), ("Ben", "我也想学法语"), ("Ann", "我们可以一起学，周二晚上八点"),
+    ("Ben", "I sold my red bike to pay for the course"), ("Ann", "Lyon is best by bike, buy it back!"),
+]  # fmt: skip
+ASKED = [
+    "Where does Ann live?",
+    "Who teaches French?",
+    "When do they learn?",
+    "周二几点学法语？",
+    "What was sold, and why?",
+]
+
+
+def conversations() -> Iterator[tuple[str, dict[str, list[Message]], list[str]]]:
+    """A name, sessions and questions: an invented talk, and LoCoMo's where that is at hand (the first; all in the long form)."""
+    yield "invented", {"s": [Message(role="user", name=name, content=said) for name, said in TALK]}, ASKED
+    if LOCOMO.exists():
+        for sample in read([LOCOMO], limit=None if LONG else 1)[0].samples:
+            sessions = {name: list(messages) for name, messages in sample.sessions.items()}
+            yield sample.name, sessions, [question.text for question in sample.questions]
+
+
+# ---------------------------------------------------------------------- the same answers
+
+
+def test_recall_is_the_same_to_the_digit_as_on_a_file(address: str, tmp_path: Path) -> None:
+    for name, sessions, questions in conversations():
+        with AgentMemory.open(tmp_path / f"{name}.db") as here, AgentMemory.open(address) as there:
+            scopes = [memory.scope(user=name) for memory in (here, there)]
+            for scope in scopes:
+                for session, messages in sessions.items():
+                    scope.session(session).add_messages(messages)
+            compared = 0
+            for question in questions:
+                file, server = [
+                    [(hit.record.message_id, hit.record.text, hit.score) for hit in scope.search(question, k=50)]
+                    for scope in scopes
+                ]
+                assert file == server, question
+                compared += len(file)
+            assert compared > 2 * len(questions)
 
 
 # ---------------------------------------------------------------------- the statements
