@@ -13,6 +13,7 @@ from shared_core.short_term import importance, summary, window
 from shared_core.steps import Steps, both, threaded
 from shared_core.store import cascade, ledger, rows, scopes
 from shared_core.store.rows import Draft, instant
+from shared_core.turns import in_turn
 from shared_core.values import Context, Message, Receipt, Record, Reference, ToolUse, as_message
 from shared_core.verbs import condensing, replying
 from shared_core.verbs.background import Job
@@ -389,7 +390,7 @@ class Session(Condensing, Replying):
 
         return (yield from gather(self, query, max_tokens, k, shown, where))
 
-    context, acontext = both(_context)
+    context, acontext = both(_context, taken=in_turn)
 
     # ------------------------------------------------------------------ what is meant
 

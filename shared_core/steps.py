@@ -90,15 +90,19 @@ def _named(twin: Callable[..., Any], verb: Callable[..., Any], name: str, what: 
 
 
 def both(
-    verb: Callable[Concatenate[S, P], Steps[R]],
+    verb: Callable[Concatenate[S, P], Steps[R]], *, taken: Callable[[Steps[R]], Steps[R]] | None = None
 ) -> tuple[Callable[Concatenate[S, P], R], Callable[Concatenate[S, P], Coroutine[Any, Any, R]]]:
-    """The sync verb and its async twin out of one generator method `_name`."""
+    """The sync verb and its async twin out of one generator method `_name`; `taken` says in what way its steps are."""
+
+    def steps(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Steps[R]:
+        found = verb(self, *args, **kwargs)
+        return found if taken is None else taken(found)
 
     def sync(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return run(verb(self, *args, **kwargs))
+        return run(steps(self, *args, **kwargs))
 
     async def twin(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await arun(verb(self, *args, **kwargs))
+        return await arun(steps(self, *args, **kwargs))
 
     name = verb.__name__.lstrip("_")
     what = str(verb.__annotations__.get("return", "")).removeprefix("Steps[").removesuffix("]")

@@ -18,6 +18,7 @@ from shared_core.recall.where import Where, parse
 from shared_core.steps import Steps, both
 from shared_core.store import ledger
 from shared_core.store.rows import instant, micros
+from shared_core.turns import in_turn
 from shared_core.values import Hit, Kind, Record, Triple, aware
 from shared_core.verbs.handle import Handle
 from shared_core.writing.conflict import address
@@ -76,7 +77,7 @@ class Recalling(Handle):
             )
         )  # fmt: skip
 
-    search, asearch = both(_search)
+    search, asearch = both(_search, taken=in_turn)
 
     def _seek(
         self, query: Query, *, k: int, kinds: Collection[str] | None = None, where: Mapping[str, Any] | None = None,
