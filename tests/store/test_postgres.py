@@ -76,7 +76,7 @@ def test_recall_is_the_same_to_the_digit_as_on_a_file(address: str, tmp_path: Pa
             compared = 0
             for question in questions:
                 file, server = [
-                    [(hit.record.session, hit.record.position, hit.score) for hit in scope.search(question, k=50)]
+                    [(hit.record.session, hit.record.text, hit.score) for hit in scope.search(question, k=50)]
                     for scope in scopes
                 ]
                 assert file == server, question
