@@ -92,7 +92,7 @@ def machine(folder: Path, short: bool) -> Figures:
     """A random history of all verbs against a plain model."""
     from tests.core.test_whole_machine import walked
 
-    return {"steps": walked(60 if short else 600), "differences": 0}
+    return {"steps": walked(60 if short else 2_000), "differences": 0}
 
 
 PARTS: dict[str, Callable[[Path, bool], Figures]] = {
