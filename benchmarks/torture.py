@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,27 @@ def machine(folder: Path, short: bool) -> Figures:
     return {"steps": walked(60 if short else 2_000), "differences": 0}
 
 
+def guided(folder: Path, short: bool) -> Figures:
+    """Coverage-guided inputs for every parser of texts and files of others, where atheris is installed."""
+    from importlib.util import find_spec
+
+    if find_spec("atheris") is None:
+        return {"parsers, since atheris is not installed": 0}
+    names = ("a_filter", "a_question", "a_message", "an_answer_of_a_model", "a_summary", "a_graph_question", "an_export",
+             "a_file_of_others")  # fmt: skip
+    tried = 0
+    for name in names:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.fuzz.guided", name, f"-max_total_time={2 if short else 15}", "-max_len=2000",
+             "-print_final_stats=1"],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise AssertionError(f"{name}: {done.stderr[-3_000:]}")
+        tried += int(re.findall(r"number_of_executed_units: (\d+)", done.stderr)[-1])
+    return {"parsers": len(names), "inputs": tried, "other errors": 0}
+
+
 PARTS: dict[str, Callable[[Path, bool], Figures]] = {
     "kill -9 at every step": kills,
     "kill -9 of random writers": writers,
@@ -104,6 +126,7 @@ PARTS: dict[str, Callable[[Path, bool], Figures]] = {
     "erased, encrypted": erased(KEY),
     "many at once": many,
     "state machine": machine,
+    "guided fuzzing": guided,
 }
 """What is tried, by name; each gets an empty folder and gives its figures."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -218,3 +220,17 @@ def test_every_limit_is_enforced_with_its_name_and_nothing_is_stored(path: Path)
                 with pytest.raises(TwinmemError, match=name):
                     call()
         assert memory.users() == []
+
+
+def test_what_the_repair_of_json_chokes_on_is_no_answer() -> None:
+    for output in ('{"```json{```', '```json\n{[{"```json\n{[{""ete:l ["b"]}]\n```'):  # found by `guided`
+        assert all(isinstance(value, dict | list) for value in json_text.candidates(output))
+
+
+@pytest.mark.parametrize("parser", ["a_filter", "an_answer_of_a_model", "an_export"])
+def test_guided_by_coverage_each_parser_ends_with_a_value_or_an_error_of_ours(parser: str) -> None:
+    """A short run; `make torture` has the long one."""
+    pytest.importorskip("atheris", reason="atheris has no wheel for this platform")
+    command = [sys.executable, "-m", "tests.fuzz.guided", parser, "-runs=2000", "-max_len=1000", "-seed=7"]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-2_000:]

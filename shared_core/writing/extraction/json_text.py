@@ -71,7 +71,7 @@ def _repaired(text: str) -> Iterator[Any]:
 
     try:
         value: Any = repair_json(text[start.start() :][:_LONGEST], return_objects=True, skip_json_loads=True)
-    except (ValueError, RecursionError):
+    except Exception:  # noqa: BLE001  found by fuzzing: its own assertions fail on some texts
         return
     if isinstance(value, dict | list) and value:
         yield value
