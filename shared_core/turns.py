@@ -66,5 +66,8 @@ def in_turn(steps: Steps[R]) -> Steps[R]:
                 return end.value  # type: ignore[no-any-return]
         try:
             act, value = steps.send, (yield call)
+        except GeneratorExit:  # cancelled: by an event loop, which must not wait for anybody
+            steps.close()
+            raise
         except BaseException as error:  # noqa: BLE001  the steps decide
             act, value = steps.throw, error

@@ -110,6 +110,30 @@ def test_who_has_waited_long_goes_ahead_and_the_next_ones_at_once(monkeypatch: p
     assert not turns._TURN._mine.held
 
 
+def test_r09_who_is_cancelled_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_PATIENCE", 20.0)
+    log: list[Any] = []
+    begun = in_turn(steps(log))
+    next(begun)
+    taken, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with turns._TURN:
+            taken.set()
+            done.wait(timeout=30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait(timeout=30)
+    start = time.perf_counter()
+    begun.close()
+    took = time.perf_counter() - start
+    done.set()
+    holder.join()
+    assert log == ["closed"]
+    assert took < 5
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_r60_a_fork_has_its_own_turn(path: Path) -> None:
