@@ -58,6 +58,18 @@ def test_b9_in_chinese_too(scope: Scope) -> None:
     assert "Lives in: 杭州" in scope.profile.text(language="en")
 
 
+@pytest.mark.parametrize(
+    ("said", "lines"),
+    [("My birthday is April 2. I am from Sweden.", ["Birthday: April 2", "Background: I am from Sweden"]),
+     ("我的生日是四月二号。", ["生日: 四月二号"])],
+)  # fmt: skip
+def test_b9_a_line_says_what_its_values_are(said: str, lines: list[str]) -> None:
+    with AgentMemory.open(embedder="hashing") as memory:
+        talked = memory.scope(user="alice")
+        talked.session("s").add_messages([{"role": "user", "content": said}])
+        assert talked.profile.text().splitlines() == lines
+
+
 def test_b9_it_follows_what_changes_and_forgets_what_is_erased(scope: Scope) -> None:
     tell(scope, "I live in Lyon", "I like tea")
     tell(scope, "I moved to Rome", "I no longer like tea")

@@ -12,9 +12,10 @@ import zstandard
 
 from shared_core import AgentMemory
 from shared_core.errors import ArchiveUnreachable, InvalidInput, NotFound, StoreDamaged, StoreError, WrongKey
-from shared_core.store.backup import restore
+from shared_core.store.backup import backup, restore
 from shared_core.store.encryption import is_plain
 from shared_core.store.sealing import is_sealed
+from shared_core.store.sqlite import SqliteStore
 
 
 def opened(path: Path, key: Any = None) -> AgentMemory:
@@ -206,6 +207,22 @@ def test_b8_r66_a_backup_holds_nothing_that_was_erased_in_an_archive(tmp_path: P
         assert b"sentinel" not in zstandard.ZstdDecompressor().decompressobj().decompress(each.read_bytes())
     with opened(tmp_path / "copy.db") as copied:
         assert len(copied.scope(user="alice").archive.read("monday")) == 2
+
+
+def test_b8_r66_a_file_that_still_holds_what_was_erased_is_not_copied(tmp_path: Path) -> None:
+    with opened(tmp_path / "agent.db") as memory:
+        scope = memory.scope(user="alice")
+        scope.session("monday").add_messages(TALK)
+        moved = scope.archive.session("monday")
+        store = memory._engine.store
+        assert isinstance(store, SqliteStore)
+        with store.write() as tx:  # as it is between an erasure and the mending of the file
+            tx.run("set_archive_state", {"id": moved.id, "state": "stale"})
+        with pytest.raises(ArchiveUnreachable, match="mended"):
+            backup(store, str(tmp_path / "copy.db"))
+        assert not (tmp_path / "copy.db").exists()
+        memory.backup(tmp_path / "copy.db")  # which mends it first
+        assert (tmp_path / "copy.db").exists()
 
 
 def test_b8_a_copy_takes_the_archive_along(tmp_path: Path) -> None:
